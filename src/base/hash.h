@@ -1,0 +1,22 @@
+/* Digests (libsodium). Any thread. */
+#ifndef INTERLACE_BASE_HASH_H
+#define INTERLACE_BASE_HASH_H
+
+#include "base/str.h"
+
+/* BLAKE2b, for content addressing of caches. */
+typedef struct ContentHash {
+    uint8_t bytes[16];
+} ContentHash;
+ContentHash content_hash(Str text);
+ContentHash content_hash_parts(const Str *parts, size_t count); /* each part's size is hashed before it */
+bool content_hash_equal(ContentHash a, ContentHash b);
+
+/* First 16 lower-case hex digits of SHA-256 over the parts joined with one NUL byte: the form of all fingerprints. */
+Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count);
+/* All 64 digits of SHA-256. */
+Str sha256_hex(Arena *arena, Str text);
+/* `size` random bytes. */
+void random_bytes(void *target, size_t size);
+
+#endif

@@ -1,0 +1,80 @@
+/* `interlace.yaml` with its `.env` and overlay as typed values: the project's settings (docs/reference/configuration.md
+ * is generated from the key table in project_config.c). Lives in the arena it was loaded into. */
+#ifndef INTERLACE_CONFIG_PROJECT_CONFIG_H
+#define INTERLACE_CONFIG_PROJECT_CONFIG_H
+
+#include "config/config_value.h"
+
+typedef struct ConfigSetting {
+    Str name, value;
+} ConfigSetting;
+DEFINE_VEC(ConfigSettingVec, config_setting_vec, ConfigSetting)
+
+typedef struct AttachConfig {
+    Str alias;
+    Str uri; /* a DuckDB file: absolute path; with a scheme: as written */
+    SourceSpan place;
+} AttachConfig;
+DEFINE_VEC(AttachConfigVec, attach_config_vec, AttachConfig)
+
+typedef struct EngineConfig {
+    Str name;           /* "default", … */
+    Str type;           /* "duckdb", "ducklake", … as written or taken from `database` */
+    Str database;       /* as written after interpolation; for a file use database_path */
+    Str database_path;  /* absolute; ":memory:" as it is */
+    Str dialect;        /* resolved: "duckdb" for the DuckDB family */
+    ConfigSettingVec settings;
+    AttachConfigVec attach;
+    SourceSpan place;
+} EngineConfig;
+DEFINE_VEC(EngineConfigVec, engine_config_vec, EngineConfig)
+
+typedef enum VarType { VAR_STRING, VAR_INT, VAR_FLOAT, VAR_BOOL, VAR_DATE, VAR_TIMESTAMP } VarType;
+typedef struct VarConfig {
+    Str name;
+    VarType type;
+    Str value; /* canonical text: true/false, decimal number, ISO date or timestamp, or the string itself */
+    SourceSpan place;
+} VarConfig;
+DEFINE_VEC(VarConfigVec, var_config_vec, VarConfig)
+
+typedef struct ProjectConfig {
+    Str root;          /* absolute */
+    Str name;
+    Str default_dialect;
+    Str default_engine;
+    EngineConfigVec engines; /* never empty; holds default_engine */
+    Str state_path;    /* absolute */
+    Str cache_path;    /* absolute: <root>/.interlace/cache */
+    StrVec model_paths, macro_paths; /* relative to the root */
+    int64_t parallelism;
+    Str timezone;      /* empty: not set */
+    VarConfigVec vars; /* in the order written */
+    Str python_interpreter; /* empty: search */
+    const ConfigValue *connections; /* validated; NULL when absent */
+    StrVec warnings;   /* one line each */
+} ProjectConfig;
+
+typedef struct ConfigOptions {
+    Str root;    /* as given by --path; must exist */
+    Str overlay; /* empty: INTERLACE_OVERLAY, else none */
+} ConfigOptions;
+
+/* Without interlace.yaml all defaults apply. Faults are added to `faults` as far as they can be told apart; FAILED when
+ * there was one. Creates nothing on disk. Keys of the reference that a later piece of work brings (state_url, cdc,
+ * streams, inputs, secrets, engines of another type, …) are accepted when they have no effect on what is asked for, and
+ * are otherwise refused where they are used: see the table in project_config.c. */
+MUST_CHECK Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out,
+                                      ErrorList *faults);
+
+const EngineConfig *project_config_engine(const ProjectConfig *config, Str name); /* NULL when absent */
+const VarConfig *project_config_var(const ProjectConfig *config, Str name);
+
+/* Refuses what opening the engine would need and this build or configuration cannot give: an unresolved ${NAME}, an
+ * engine type of a later piece of work, a PostgreSQL string without a host. Called before the warehouse is touched. */
+MUST_CHECK Status engine_config_check_usable(const EngineConfig *engine, Error *err);
+
+/* `text` with passwords, tokens and keys of DSNs replaced by `…`. */
+Str config_redact_dsn(Arena *arena, Str text);
+
+#endif

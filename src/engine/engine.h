@@ -1,0 +1,124 @@
+/* Engine: a named place where models run and where interlace owns their relations. One Engine per engine of the
+ * configuration; EngineConnection is one session on it, for one builder.
+ *
+ *     engine_create  →  engine_connect (opens the database on the first call)  →  statements  →  engine_release
+ *                                                                              →  engine_destroy
+ *
+ * What differs between engines is an EngineType (a table of functions) and its EngineCapabilities; everything above asks
+ * the capabilities, never the type's name. Rows come as DuckRows, whatever the engine.
+ *
+ * Threads: engine_connect, engine_release and engine_interrupt_all from any thread; an EngineConnection belongs to one
+ * thread at a time.
+ *
+ * Errors of statements: ERROR_EXECUTION with err->sql, err->sql_offset and, where the SqlText knows it, err->place. A
+ * failed statement inside a transaction leaves only the way back: engine_commit then rolls back and fails. */
+#ifndef INTERLACE_ENGINE_ENGINE_H
+#define INTERLACE_ENGINE_ENGINE_H
+
+#include "config/project_config.h"
+#include "duck/duck_connection.h"
+#include "sql/sql_buf.h"
+#include "sql/sql_text.h"
+
+/* What a strategy or a command may count on; each is true where the name says so. */
+typedef struct EngineCapabilities {
+    bool create_or_replace;  /* CREATE OR REPLACE TABLE … AS */
+    bool star_exclude;       /* SELECT * EXCLUDE (…) */
+    bool merge;              /* MERGE INTO with update, insert and delete */
+    bool transactions;       /* several statements, DDL among them, in one transaction */
+    bool mutation_subquery;  /* subqueries in UPDATE and DELETE */
+    bool except_in_delete;   /* EXCEPT inside such a subquery */
+    bool attach;             /* other databases can be made visible */
+    bool row_counts;         /* statements tell how many rows they changed */
+    bool parallel_writers;   /* connections may write at the same time */
+} EngineCapabilities;
+
+typedef struct Engine Engine;
+typedef struct EngineConnection EngineConnection;
+
+typedef struct EngineOptions {
+    const EngineConfig *config; /* kept: must outlive the engine */
+    Str root;                   /* project root, absolute; kept */
+    Str extension_directory;    /* empty: none; kept */
+    bool read_only;             /* nothing is written or created; a missing database is an error */
+} EngineOptions;
+
+/* Contacts nothing. ConfigurationError: a type that this build has not, an unresolved ${NAME}. */
+MUST_CHECK Status engine_create(const EngineOptions *options, Engine **engine_out, Error *err);
+void engine_destroy(Engine *engine); /* all connections must be released; NULL is fine */
+DEFINE_AUTO(Engine, engine, engine_destroy)
+
+Str engine_name(const Engine *engine);
+const EngineCapabilities *engine_capabilities(const Engine *engine);
+/* The database is there, so that reading from it can give something. Contacts nothing; true when it cannot be known. */
+bool engine_database_exists(const Engine *engine);
+
+/* Takes an idle connection or makes one. The first call opens the database, its settings and its attachments; when that
+ * fails, the next call tries again. */
+MUST_CHECK Status engine_connect(Engine *engine, EngineConnection **connection_out, Error *err);
+void engine_release(EngineConnection *connection); /* back to the pool, open transaction rolled back; NULL is fine */
+DEFINE_AUTO(EngineConnection, engine_connection, engine_release)
+
+/* Any thread. Statements that run end with ERROR_INTERRUPTED, and no other begins until engine_resume; rollbacks and
+ * commits still work. A statement that is about to begin in this instant may slip through: call again while builders
+ * are still at work. */
+void engine_interrupt_all(Engine *engine);
+void engine_resume(Engine *engine);
+
+/* --- Statements ---------------------------------------------------------------------------------------------------- */
+
+MUST_CHECK Status engine_begin(EngineConnection *connection, Error *err);
+/* For reads that must agree with each other. */
+MUST_CHECK Status engine_begin_read_only(EngineConnection *connection, Error *err);
+MUST_CHECK Status engine_commit(EngineConnection *connection, Error *err);
+void engine_rollback(EngineConnection *connection); /* nothing when no transaction is open */
+
+/* `changed_out` (may be NULL): changed rows, 0 where the engine does not tell. */
+MUST_CHECK Status engine_execute(EngineConnection *connection, const SqlText *sql, int64_t *changed_out, Error *err);
+MUST_CHECK Status engine_query(EngineConnection *connection, const SqlText *sql, Arena *arena, DuckRows *rows_out,
+                               Error *err);
+/* The single integer of a single-row query; NULL counts as 0. */
+MUST_CHECK Status engine_query_int(EngineConnection *connection, const SqlText *sql, int64_t *number_out, Error *err);
+/* Column names and types of a query, without running it. */
+MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena,
+                                  DuckColumnVec *columns_out, Error *err);
+
+/* The session itself on engines of the DuckDB family, for Arrow streams and appenders (duck/duck_arrow.h); NULL on
+ * others. Borrowed. */
+DuckConnection *engine_connection_duck(EngineConnection *connection);
+
+/* A failure that may pass when the whole transaction is done again: another writer was quicker. */
+bool engine_error_is_conflict(const Error *err);
+/* The memory limit that all connections share was reached: once more, when no other model runs. */
+bool engine_error_is_out_of_memory(const Error *err);
+
+/* --- Catalog: only the engine's own database, never its attachments; names compare without case ---------------------- */
+
+typedef enum RelationKind { RELATION_ABSENT, RELATION_TABLE, RELATION_VIEW, RELATION_KIND_COUNT } RelationKind;
+
+typedef struct EngineRelation {
+    Str schema, name;
+    RelationKind kind;
+} EngineRelation;
+DEFINE_VEC(EngineRelationVec, engine_relation_vec, EngineRelation)
+
+/* An environment view: outside the schemas of interlace, and its whole body is SELECT * FROM a relation in one of them. */
+typedef struct EngineView {
+    Str schema, name;
+    SqlRelation target;
+} EngineView;
+DEFINE_VEC(EngineViewVec, engine_view_vec, EngineView)
+
+MUST_CHECK Status engine_relation_kind(EngineConnection *connection, SqlRelation relation, RelationKind *kind_out,
+                                       Error *err);
+/* Tables and views in schemas named `interlace__…`, ordered by schema and name. */
+MUST_CHECK Status engine_owned_relations(EngineConnection *connection, Arena *arena, EngineRelationVec *relations_out,
+                                         Error *err);
+/* Environment views, ordered by schema and name. */
+MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out,
+                                           Error *err);
+/* Creates the schemas that are missing, in one transaction of its own. To be done before builders start: inside their
+ * transactions most of them would conflict (facts/spikes.md §6). */
+MUST_CHECK Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas, Error *err);
+
+#endif

@@ -1,0 +1,93 @@
+/* Plan: what a command will do to one environment: project × state. Pure: computed from its inputs, no I/O, no clock.
+ * Owns its arena; borrows the project and the arena of the state it was given, which must outlive it. */
+#ifndef INTERLACE_PLAN_PLAN_H
+#define INTERLACE_PLAN_PLAN_H
+
+#include "config/json_writer.h"
+#include "project/project.h"
+#include "project/selector.h"
+#include "state/state_store.h"
+
+typedef enum ChangeType { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_REMOVED } ChangeType;
+typedef enum ChangeCategory { CATEGORY_NONE, CATEGORY_BREAKING, CATEGORY_NON_BREAKING, CATEGORY_FORWARD_ONLY } ChangeCategory;
+
+/* Why a model is in the plan, for --explain. */
+typedef enum ChangeReason {
+    REASON_NEW,            /* not in the environment */
+    REASON_DEFINITION,     /* its own text or configuration changed */
+    REASON_UPSTREAM,       /* an upstream changed */
+    REASON_SNAPSHOT_GONE,  /* the promoted snapshot's record is missing */
+    REASON_REMOVED
+} ChangeReason;
+
+typedef struct PlanChange {
+    const Model *model; /* NULL for removed ones */
+    Str name;
+    ChangeType type;
+    ChangeCategory category;
+    ChangeReason reason;
+    Str reason_upstream;  /* REASON_UPSTREAM: the first changed upstream */
+    Str previous_fingerprint, new_fingerprint; /* empty: null */
+    Str previous_sql, new_sql;
+    bool reused;
+} PlanChange;
+DEFINE_VEC(PlanChangeVec, plan_change_vec, PlanChange)
+
+typedef enum TaskAction {
+    TASK_BUILD,  /* compute the relation (or create the view of a `view` model) and check it */
+    TASK_REUSE,  /* the relation of `snapshot` exists already: check it, then move the view; build when it is gone */
+    TASK_RECORD  /* ephemeral: only the pointer moves */
+} TaskAction;
+
+/* One changed, selected model. */
+typedef struct PlanTask {
+    const Model *model;
+    TaskAction action;
+    const Snapshot *snapshot; /* REUSE */
+    ChangeCategory category;
+} PlanTask;
+DEFINE_VEC(PlanTaskVec, plan_task_vec, PlanTask)
+
+typedef struct Plan {
+    Arena *arena;
+    const Project *project;
+    Str environment;
+    PlanChangeVec changes;      /* dependency order, then removed by name */
+    PlanTaskVec tasks;          /* dependency order */
+    StrVec metadata;            /* models of which only metadata changed (checks, owner, contract, …) */
+    StrVec warnings;            /* one line each */
+    bool is_breaking, is_empty; /* empty: no change and no metadata line */
+    const bool *is_modified;    /* a flag a model: compiled fingerprint is not the promoted one */
+    const Snapshot **current;   /* a model's snapshot that is promoted in this environment; NULL: none */
+} Plan;
+
+typedef struct PlanOptions {
+    Str environment;
+    const StrVec *select, *exclude; /* may be NULL */
+    bool rebuild_all; /* `run`: every selected model is scheduled whatever its fingerprint */
+} PlanOptions;
+
+/* What the state holds, as loaded by the caller. */
+typedef struct PlanState {
+    SnapshotVec snapshots;
+    PointerVec pointers; /* of the environment */
+} PlanState;
+
+/* SelectionError for a bad selector. Until changes can be proven harmless, a change of an existing model's logic is
+ * BREAKING, and so are its descendants. */
+MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options, Plan **plan_out,
+                             Error *err);
+void plan_destroy(Plan *plan); /* NULL is fine */
+DEFINE_AUTO(Plan, plan, plan_destroy)
+
+/* BreakingPlanError naming the models when the plan is breaking and `force` is not set. */
+MUST_CHECK Status plan_check_gate(const Plan *plan, bool force, Error *err);
+
+const char *change_type_name(ChangeType type);         /* "added", … */
+const char *change_category_name(ChangeCategory category); /* NULL for none */
+
+/* Shapes of spec 03 §5. */
+void plan_write_json(const Plan *plan, JsonWriter *writer);
+void plan_write_markdown(const Plan *plan, StrBuf *out);
+
+#endif

@@ -1,0 +1,64 @@
+/* Check: one assertion about a model's rows, from `checks:` or a Python @check. A declared check compiles to one query
+ * that gives the number of failures (spec 05 §2). */
+#ifndef INTERLACE_PROJECT_CHECK_H
+#define INTERLACE_PROJECT_CHECK_H
+
+#include "project/model.h"
+#include "sql/sql_buf.h"
+
+typedef enum CheckType {
+    CHECK_NOT_NULL,
+    CHECK_UNIQUE,
+    CHECK_ACCEPTED_VALUES,
+    CHECK_RANGE,
+    CHECK_PATTERN,
+    CHECK_FRESHNESS,
+    CHECK_RELATIONSHIPS,
+    CHECK_ROW_COUNT,
+    CHECK_EXPRESSION,
+    CHECK_SQL,
+    CHECK_PYTHON,
+    CHECK_TYPE_COUNT
+} CheckType;
+
+typedef enum CheckSeverity { SEVERITY_ERROR, SEVERITY_WARN, SEVERITY_INFO } CheckSeverity;
+
+struct Check {
+    CheckType type;
+    Str name; /* unique within the model */
+    CheckSeverity severity;
+    SourceSpan place;
+    StrVec columns;
+    Str where; /* predicate; empty: all rows */
+    Str description;
+    const ConfigValue *values;              /* accepted_values */
+    const ConfigValue *minimum, *maximum;   /* range, row_count; NULL when absent */
+    Str regex, expression, query, field;
+    int64_t max_age_us;                     /* freshness */
+    size_t to;                              /* relationships: index of the parent model */
+    SqlText query_text;                     /* sql: with its place; facts below */
+    const SqlFacts *query_facts;
+    const ModelReference *query_references;
+    IndexVec reads;                         /* other models this check reads */
+    Str module_path, function;              /* Python checks */
+};
+
+const char *check_type_name(CheckType type);
+const char *check_severity_name(CheckSeverity severity);
+
+/* Where the models a check reads live. `relation_of` gives the relation of a model for this run. */
+typedef struct CheckContext {
+    SqlRelation table; /* the checked model's relation */
+    SqlRelation (*relation_of)(void *context, size_t model);
+    void *context;
+    Str timezone; /* of the project; empty: the session's */
+} CheckContext;
+
+/* The query with one integer column `failures`. Not for CHECK_PYTHON. */
+MUST_CHECK Status check_compile(const Check *check, const CheckContext *context, Arena *arena, SqlText *query_out,
+                                Error *err);
+/* The query that gives the failing rows, at most `limit`; an empty text when the check judges the table as a whole. */
+MUST_CHECK Status check_failing_rows_query(const Check *check, const CheckContext *context, size_t limit, Arena *arena,
+                                           SqlText *query_out, Error *err);
+
+#endif

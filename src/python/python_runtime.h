@@ -1,0 +1,77 @@
+/* PythonRuntime: worker processes of the user's interpreter, started on first need and kept for the command.
+ * Discovery of declarations and execution of models and checks go through it; user code runs only in there. A worker's
+ * death, silence or nonsense fails its task and nothing else. Protocol: docs/development/worker-protocol.md.
+ *
+ * Any thread may run a task; each task has a worker of its own while it runs. */
+#ifndef INTERLACE_PYTHON_PYTHON_RUNTIME_H
+#define INTERLACE_PYTHON_PYTHON_RUNTIME_H
+
+#include "duck/duck_arrow.h"
+#include "project/project.h"
+
+typedef struct PythonRuntime PythonRuntime;
+
+/* A line that a model printed or logged. Called from a thread of the runtime; must not call back into it. */
+typedef struct PythonLog {
+    void (*write)(void *context, Str model, Str level, Str message); /* level: "stdout", "stderr", "info", … */
+    void *context;
+} PythonLog;
+
+typedef struct PythonOptions {
+    const ProjectConfig *config; /* must outlive the runtime */
+    size_t workers_max;
+    PythonLog log;
+    bool no_cache;
+} PythonOptions;
+
+/* Starts nothing yet. */
+MUST_CHECK Status python_runtime_create(const PythonOptions *options, PythonRuntime **runtime_out, Error *err);
+void python_runtime_destroy(PythonRuntime *runtime); /* ends all workers; NULL is fine */
+DEFINE_AUTO(PythonRuntime, python_runtime, python_runtime_destroy)
+
+/* For project_load. The manifest is cached by content (.interlace/cache/discovery/); a hit starts no Python. */
+PythonDiscovery python_runtime_discovery(PythonRuntime *runtime);
+
+/* Where the rows of an upstream parameter come from. `open` is called at the parameter's first use, from a thread of the
+ * runtime; the stream it gives is read there and given to `close`. Several may be open at once. */
+typedef struct PythonInputs {
+    Status (*open)(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err);
+    void (*close)(void *context, const PythonParameter *parameter, DuckStream *stream);
+    void *context;
+} PythonInputs;
+
+/* Where the rows go; called on the thread that called python_run_model, in order: begin once, then batches. */
+typedef struct PythonOutput {
+    Status (*begin)(void *context, struct ArrowSchema *schema, Error *err);
+    Status (*append)(void *context, struct ArrowArray *array, Error *err); /* takes the array */
+    void *context;
+} PythonOutput;
+
+typedef struct PythonTask {
+    const Model *model;
+    Str environment, run_id;
+    PythonInputs inputs;
+    PythonOutput output;
+    bool (*is_cancelled)(void *context); /* polled; true ends the worker: first politely, after 2 s TERM, after 5 s KILL */
+    void *cancel_context;
+} PythonTask;
+
+/* Runs the model's function and drains its output. On OK all rows came, with the end marker, and their number equals the
+ * worker's own count. ExecutionError: the function raised (type, text, file:line of the user's frame; err->traceback), the
+ * worker died (signal or exit code); DefinitionError: wrong return type, nothing yielded. */
+MUST_CHECK Status python_run_model(PythonRuntime *runtime, const PythonTask *task, int64_t *rows_out, Error *err);
+
+typedef enum PythonVerdictStatus { VERDICT_PASSED, VERDICT_FAILED, VERDICT_ERROR } PythonVerdictStatus;
+typedef struct PythonVerdict {
+    PythonVerdictStatus status;
+    int64_t failures;
+    Str message;     /* ERROR: why; in the arena */
+    Str sample_json; /* up to 100 failing rows; empty: none */
+} PythonVerdict;
+
+/* Runs a Python check over one relation (the stream of parameter "table" comes from `inputs`). Fails only when no verdict
+ * could be had at all because of cancellation; a raising function is VERDICT_ERROR. */
+MUST_CHECK Status python_run_check(PythonRuntime *runtime, const Check *check, const PythonTask *task, Arena *arena,
+                                   PythonVerdict *verdict_out, Error *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* Plan and apply: the steps of spec 03 §6 in their order. run/README.md has the table of what a failure of each leaves. */
+#ifndef INTERLACE_RUN_APPLY_H
+#define INTERLACE_RUN_APPLY_H
+
+#include "run/session.h"
+
+typedef enum ModelOutcome {
+    OUTCOME_NOT_STARTED,
+    OUTCOME_BUILT,
+    OUTCOME_REUSED,
+    OUTCOME_RECORDED, /* ephemeral */
+    OUTCOME_FAILED,
+    OUTCOME_CANCELLED
+} ModelOutcome;
+
+typedef struct ModelResult {
+    const Model *model;
+    ModelOutcome outcome;
+    double seconds;
+    int64_t rows;     /* inserted; ROWS_UNKNOWN for views and what was not built */
+    Error error;      /* FAILED */
+    CheckResultVec checks;
+} ModelResult;
+
+typedef struct RunSummary {
+    Str environment;
+    const ModelResult *models; /* one a task, dependency order */
+    size_t model_count;
+    size_t built, reused, cancelled, not_started, failed;
+    size_t promoted;           /* every pointer put, ephemeral ones included */
+    size_t checks_passed, checks_total;
+    int64_t generation;        /* 0: nothing promoted */
+    double seconds;
+    bool is_empty;             /* the plan was empty: "No changes for <env>." */
+} RunSummary;
+
+typedef struct ApplyOptions {
+    Str environment;
+    const StrVec *select, *exclude; /* may be NULL */
+    bool force;       /* lifts the breaking gate */
+    bool keep_going;  /* models not downstream of a failure still build; nothing is promoted */
+    bool strict;      /* warn counts as error */
+    size_t parallelism; /* 0: the project's */
+    int64_t lock_timeout_us;
+} ApplyOptions;
+
+/* Owns all that the summary points at; the session must outlive it. */
+typedef struct ApplyResult {
+    Arena *arena;
+    Plan *plan;
+    RunSummary summary;
+} ApplyResult;
+void apply_result_destroy(ApplyResult *result); /* NULL is fine */
+DEFINE_AUTO(ApplyResult, apply_result, apply_result_destroy)
+
+/* Computes the plan for `plan`: no lock, nothing is written. The plan owns the state it was computed from. */
+MUST_CHECK Status plan_for_reading(Session *session, const PlanOptions *options, Plan **plan_out, ErrorList *faults);
+
+/* FAILED: `faults` has one error a failure; `result_out` is set as soon as there was a plan (also on failure). Emits
+ * events on the way; EVENT_SUMMARY is the last. */
+MUST_CHECK Status apply(Session *session, const ApplyOptions *options, ApplyResult **result_out, ErrorList *faults);
+
+/* `checks run`: runs the current definitions of checks against the environment's promoted relations and records the
+ * outcomes; no lock. A model that is not promoted there is listed in `skipped`. */
+typedef struct ChecksRunResult {
+    Arena *arena;
+    CheckResultVec results; /* dependency order */
+    StrVec skipped;         /* "m — not promoted in 'dev'" */
+    size_t passed;
+    bool is_blocked;        /* an outcome of severity error (or warn, when strict) did not pass */
+} ChecksRunResult;
+void checks_run_result_destroy(ChecksRunResult *result);
+DEFINE_AUTO(ChecksRunResult, checks_run_result, checks_run_result_destroy)
+
+typedef struct ChecksRunOptions {
+    Str environment, check; /* check empty: all */
+    const StrVec *select, *exclude;
+    bool strict;
+} ChecksRunOptions;
+MUST_CHECK Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out, Error *err);
+
+/* Finishes promotions that a killed command left (under the lock). The number of finished ones is noted once. Commands
+ * that only read call recovery_is_needed and then this; it takes the lock itself. */
+MUST_CHECK Status recovery_finish(Session *session, StateLock *lock, Error *err);
+MUST_CHECK Status recovery_finish_if_needed(Session *session, int64_t lock_timeout_us, Error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* What happens while a command works, as typed events: drawn by the terminal, printed as JSON lines, stored. One emission
+ * serves all. */
+#ifndef INTERLACE_RUN_EVENT_H
+#define INTERLACE_RUN_EVENT_H
+
+#include "plan/plan.h"
+#include "state/state_store.h"
+
+typedef enum EventType {
+    EVENT_PLAN,            /* `plan`: computed under the lock */
+    EVENT_MODEL_START,     /* `model` */
+    EVENT_MODEL_DONE,      /* `model`, `seconds`, `rows` */
+    EVENT_MODEL_FAILED,    /* `model`, `seconds`, `error` */
+    EVENT_MODEL_CANCELLED, /* `model`, `seconds` */
+    EVENT_CHECK,           /* `check` */
+    EVENT_LOG,             /* `model`, `level`, `text`: a line that a Python model printed or logged */
+    EVENT_NOTE,            /* `text`: recovery of an unfinished promotion, waiting for the lock, … */
+    EVENT_PROMOTED,        /* `promoted`, `generation` */
+    EVENT_SUMMARY          /* `summary`: the last one */
+} EventType;
+
+#define ROWS_UNKNOWN (-1)
+
+struct RunSummary; /* run/apply.h */
+
+typedef struct Event {
+    EventType type;
+    TimeUs at;
+    const Plan *plan;
+    const Model *model;
+    double seconds;
+    int64_t rows; /* inserted; ROWS_UNKNOWN for views and reused models */
+    const Error *error;
+    const CheckResult *check;
+    Str level, text;
+    size_t promoted;
+    int64_t generation;
+    const struct RunSummary *summary;
+} Event;
+
+/* Calls come from several threads, but never two at once: the emitter holds a lock. Must not call back into run/. */
+typedef struct EventSink {
+    void (*emit)(void *context, const Event *event);
+    void *context;
+} EventSink;
+
+const char *event_type_name(EventType type); /* "plan", "start", "done", … as in --json=lines */
+
+#endif

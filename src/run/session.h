@@ -1,0 +1,48 @@
+/* Session: everything one command works with: the loaded project, the state store, the engine, Python workers. Parts open
+ * on first need, so that a command that needs no warehouse opens none. One thread drives it. */
+#ifndef INTERLACE_RUN_SESSION_H
+#define INTERLACE_RUN_SESSION_H
+
+#include "engine/engine.h"
+#include "project/project.h"
+#include "python/python_runtime.h"
+#include "run/event.h"
+#include "state/state_store.h"
+
+typedef struct SessionOptions {
+    Str root;       /* --path; an absent one is a ConfigurationError "no interlace project at …" */
+    Str overlay;    /* --overlay */
+    bool no_cache;  /* --no-cache */
+    EventSink events;
+} SessionOptions;
+
+typedef struct Session {
+    Project *project;
+    EventSink events;
+    /* private to run/ */
+    SessionOptions options;
+    PythonRuntime *python;
+    StateStore *state;
+    bool state_is_writable;
+    Engine *engine;
+    bool engine_is_read_only;
+    Arena *arena;
+    struct SessionLock *emit_lock;
+} Session;
+
+/* Loads the project (all faults are reported together) and computes fingerprints. Touches neither state nor warehouse. */
+MUST_CHECK Status session_open(const SessionOptions *options, Session **session_out, ErrorList *faults);
+void session_close(Session *session); /* NULL is fine */
+DEFINE_AUTO(Session, session, session_close)
+
+/* The state store for reading: creates nothing on disk. Finishes nothing. */
+MUST_CHECK Status session_state_for_reading(Session *session, StateStore **state_out, Error *err);
+/* For writing: created when absent. */
+MUST_CHECK Status session_state_for_writing(Session *session, StateStore **state_out, Error *err);
+MUST_CHECK Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err);
+
+/* Any thread; calls are serialised. */
+void session_emit(Session *session, Event event);
+void session_note(Session *session, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,16 @@
+/* Building SQL: identifiers and literals are always quoted by these functions, never by hand. */
+#ifndef INTERLACE_SQL_SQL_BUF_H
+#define INTERLACE_SQL_SQL_BUF_H
+
+#include "base/str.h"
+
+typedef struct SqlRelation {
+    Str catalog, schema, name; /* empty catalog or schema: left out */
+} SqlRelation;
+
+void sql_identifier(StrBuf *sql, Str name);            /* "na""me" */
+void sql_relation(StrBuf *sql, SqlRelation relation);  /* "schema"."name" */
+void sql_literal(StrBuf *sql, Str text);               /* 'te''xt' */
+void sql_identifier_list(StrBuf *sql, const Str *names, size_t count); /* "a", "b" */
+
+#endif

@@ -1,0 +1,47 @@
+/* SqlFacts: what one query reads, with byte offsets into its text. Derived from Query (sql/query.h), which is read from
+ * the engine's parser. Plain data; lives in the arena it was made in (or in the cache's mapped memory). */
+#ifndef INTERLACE_SQL_SQL_FACTS_H
+#define INTERLACE_SQL_SQL_FACTS_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+/* A table name in FROM, JOIN or a subquery that no CTE in scope hides. */
+typedef struct SqlTableRef {
+    Str catalog, schema, name; /* names without quotes; empty: not written */
+    bool schema_quoted, name_quoted;
+    size_t start, end; /* the whole qualified name in the text */
+    bool has_alias;
+    bool takes_alias;  /* false for DESCRIBE t, SUMMARIZE t: a spliced name gets no alias there */
+    bool is_file;      /* FROM 'x.csv' */
+} SqlTableRef;
+DEFINE_VEC(SqlTableRefVec, sql_table_ref_vec, SqlTableRef)
+
+/* `schema.` of a column reference schema.table.column: cut when that table's name is spliced. */
+typedef struct SqlColumnPrefix {
+    Str schema, table;
+    size_t start, end; /* from the schema's first byte to the table's first byte */
+} SqlColumnPrefix;
+DEFINE_VEC(SqlColumnPrefixVec, sql_column_prefix_vec, SqlColumnPrefix)
+
+typedef struct SqlFunctionRef {
+    Str name;      /* as written, without schema */
+    size_t start;  /* STR_NOT_FOUND when the parser gives none */
+    bool in_from;  /* a table function */
+} SqlFunctionRef;
+DEFINE_VEC(SqlFunctionRefVec, sql_function_ref_vec, SqlFunctionRef)
+
+typedef struct SqlFacts {
+    SqlTableRefVec tables;         /* by offset, each offset once */
+    SqlColumnPrefixVec prefixes;   /* by offset */
+    SqlFunctionRefVec functions;   /* by offset */
+    StrVec clock_reads;            /* lower case, each once: now, current_date, … */
+    StrVec file_readers;           /* lower case names of file-reading functions in FROM, each once */
+    StrVec cte_names;              /* all CTE names of the text, as written */
+    size_t with_offset;            /* where a CTE may be inserted: behind the leading WITH [RECURSIVE], else the first token */
+    bool has_with;                 /* a leading WITH is there */
+    bool has_top_order_by;
+    StrVec output_names;           /* names of the select list as far as they are explicit; empty when there is a star */
+} SqlFacts;
+
+#endif

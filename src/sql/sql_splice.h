@@ -1,0 +1,31 @@
+/* Puts physical names and inlined models into a user's query without touching another byte of it. */
+#ifndef INTERLACE_SQL_SQL_SPLICE_H
+#define INTERLACE_SQL_SQL_SPLICE_H
+
+#include "sql/sql_buf.h"
+#include "sql/sql_facts.h"
+#include "sql/sql_text.h"
+
+/* What stands in place of facts->tables[i]; an empty name leaves it as it is. The original last part becomes the alias
+ * where the query gave none. */
+typedef struct SqlReplacement {
+    SqlRelation relation;
+} SqlReplacement;
+
+/* An ephemeral model that becomes a CTE in front of the query's own. */
+typedef struct SqlInlined {
+    Str cte_name; /* from sql_unused_cte_name */
+    SqlText body; /* its own spliced query, without trailing `;` or open `--` comment (done here) */
+} SqlInlined;
+
+MUST_CHECK Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlReplacement *replacements,
+                             const SqlInlined *inlined, size_t inlined_count, Arena *arena, SqlText *spliced_out,
+                             Error *err);
+
+/* `wanted`, or with _2, _3 … behind it when a CTE of the query has that name. */
+Str sql_unused_cte_name(const SqlFacts *facts, Str wanted, Arena *arena);
+
+/* The query without trailing `;`, blanks and comments, so that it can stand in parentheses. */
+SqlText sql_text_as_body(const SqlText *text, Arena *arena);
+
+#endif

@@ -1,0 +1,150 @@
+/* StateStore: the control plane's database (SQLite, WAL, STRICT tables). What was built, what each environment points at,
+ * the lock, unfinished promotions, check results, events. Opened by one thread at a time; several processes may share it.
+ *
+ * A reading command never creates it: state_store_open_existing gives an empty in-memory store when the file is missing.
+ * Errors: ConfigurationError with the file's name when it is damaged (code state.corrupt), of a newer format
+ * (state.newer), unreadable or in a read-only folder; what to do is in the hint. */
+#ifndef INTERLACE_STATE_STATE_STORE_H
+#define INTERLACE_STATE_STATE_STORE_H
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#define STATE_FORMAT_VERSION 1
+
+typedef struct StateStore StateStore;
+
+MUST_CHECK Status state_store_open(Str path, StateStore **store_out, Error *err); /* created and migrated */
+MUST_CHECK Status state_store_open_existing(Str path, StateStore **store_out, Error *err);
+void state_store_close(StateStore *store); /* NULL is fine */
+DEFINE_AUTO(StateStore, state_store, state_store_close)
+
+/* The project's zone as recorded at creation (empty when not recorded). */
+MUST_CHECK Status state_timezone(StateStore *store, Arena *arena, Str *timezone_out, Error *err);
+MUST_CHECK Status state_set_timezone(StateStore *store, Str timezone, Error *err);
+
+/* ---- Snapshots: (name, fingerprint, revision) and the relation each points at. */
+typedef struct Snapshot {
+    Str name, fingerprint;
+    int64_t revision;
+    Str local_fingerprint, metadata_hash, physical_hash;
+    Str definition_sql;  /* the model's SQL as in its file; empty for Python (its source is in `definition_source`) */
+    Str definition_source;
+    Str physical_catalog, physical_schema, physical_name; /* empty: no relation (ephemeral has no row at all) */
+    bool is_view;        /* the relation is itself a view */
+    Str change_category; /* empty: none */
+    Str engine;
+    TimeUs created_at;
+    TimeUs verified_at;  /* 0: its checks never passed */
+    TimeUs released_at;  /* last moment an environment referenced it; 0: never */
+    /* Schema of the relation: JSON list of {name, type}. */
+    Str columns_json;
+} Snapshot;
+DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
+
+MUST_CHECK Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err);
+MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error *err); /* insert or replace */
+MUST_CHECK Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at,
+                                      Error *err);
+
+/* ---- Environments: model → snapshot. */
+typedef struct Pointer {
+    Str model, fingerprint;
+    int64_t revision;
+    TimeUs promoted_at;
+} Pointer;
+DEFINE_VEC(PointerVec, pointer_vec, Pointer)
+
+typedef struct EnvironmentSummary {
+    Str name;
+    size_t pointer_count;
+    int64_t generation; /* 0: none */
+    TimeUs promoted_at;
+} EnvironmentSummary;
+DEFINE_VEC(EnvironmentSummaryVec, environment_summary_vec, EnvironmentSummary)
+
+MUST_CHECK Status state_load_pointers(StateStore *store, Str environment, Arena *arena, PointerVec *pointers_out,
+                                      Error *err); /* by model name */
+MUST_CHECK Status state_load_environments(StateStore *store, Arena *arena, EnvironmentSummaryVec *list_out, Error *err);
+
+/* ---- Promotion: (a) intent, (b) views on the engine, (c) commit. Views can be made again at will. */
+typedef struct IntentView {
+    Str engine;
+    Str view_schema, view_name;
+    Str relation_schema, relation_name; /* empty name: the view is dropped */
+} IntentView;
+DEFINE_VEC(IntentViewVec, intent_view_vec, IntentView)
+
+typedef struct Intent {
+    int64_t id;
+    Str environment;
+    PointerVec put;    /* pointers to set */
+    StrVec removed;    /* models whose pointer goes */
+    IntentViewVec views;
+    Str command;       /* "apply", … */
+    TimeUs created_at;
+} Intent;
+DEFINE_VEC(IntentVec, intent_vec, Intent)
+
+/* ---- The lock `apply`: lease of 180 s, renewed every 60 s by a thread of the store; fenced by its token. */
+typedef struct LockHolder {
+    Str command, host;
+    int64_t pid;
+    TimeUs since;
+} LockHolder;
+
+typedef struct StateLock StateLock;
+
+typedef struct LockOptions {
+    Str command;
+    int64_t timeout_us; /* 0: fail at once; default of the CLI is 60 s */
+    /* Called once after 2 s of waiting, and never again. */
+    void (*on_wait)(void *context, const LockHolder *holder);
+    /* True ends the waiting with ERROR_INTERRUPTED. */
+    bool (*is_cancelled)(void *context);
+    void *context;
+} LockOptions;
+
+/* LockError names holder, command, pid, host and since when. A holder on this host whose process is gone (pid and start
+ * time) is taken over at once. */
+MUST_CHECK Status state_lock_acquire(StateStore *store, const LockOptions *options, StateLock **lock_out, Error *err);
+void state_lock_release(StateLock *lock); /* NULL is fine; also ends the renewing thread */
+DEFINE_AUTO(StateLock, state_lock, state_lock_release)
+/* LockError when the lease was lost. */
+MUST_CHECK Status state_lock_check(StateLock *lock, Error *err);
+
+/* (a): writes the intent; fenced. An unfinished intent of the environment must be finished first (ERROR_INTERNAL). */
+MUST_CHECK Status state_intent_begin(StateStore *store, StateLock *lock, Intent *intent, Error *err); /* sets id */
+/* (c): pointers, generation (only when the full mapping differs from the latest), released_at, intent deleted; fenced.
+ * `generation_out` gets the newest generation. */
+MUST_CHECK Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *intent, int64_t *generation_out,
+                                      Error *err);
+MUST_CHECK Status state_load_intents(StateStore *store, Arena *arena, IntentVec *intents_out, Error *err);
+
+/* ---- Check results (spec 05 §5). */
+typedef struct CheckResult {
+    int64_t id;
+    Str environment, model, fingerprint, check_name, check_type, severity, status; /* status: passed, failed, error */
+    int64_t failures;
+    Str message;        /* empty: none */
+    TimeUs executed_at;
+    double seconds;
+    Str trigger;        /* apply, run, adhoc */
+    Str sample_json;    /* up to 100 failing rows {"columns": […], "rows": [[…]]}; empty: none */
+} CheckResult;
+DEFINE_VEC(CheckResultVec, check_result_vec, CheckResult)
+
+typedef struct CheckResultFilter {
+    Str model, environment, status; /* empty: any */
+    TimeUs since;                   /* 0: any */
+    int64_t limit;
+} CheckResultFilter;
+
+MUST_CHECK Status state_record_checks(StateStore *store, const CheckResultVec *results, Error *err); /* one transaction */
+MUST_CHECK Status state_load_checks(StateStore *store, const CheckResultFilter *filter, Arena *arena,
+                                    CheckResultVec *results_out, Error *err); /* newest first */
+
+/* ---- Events: what happened, for whoever looks later. */
+MUST_CHECK Status state_record_event(StateStore *store, Str type, Str entity, Str payload_json, Error *err);
+
+#endif
