@@ -1,0 +1,89 @@
+#include "base/hash.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FINGERPRINT_DIGITS 16
+
+static pthread_once_t sodium_once = PTHREAD_ONCE_INIT;
+
+static void start_sodium(void) {
+    if (sodium_init() < 0) {
+        fprintf(stderr, "error: libsodium cannot be initialised\n");
+        abort();
+    }
+}
+
+/* Also chooses the fastest BLAKE2b and SHA-256 for this processor. */
+static void ensure_sodium(void) {
+    pthread_once(&sodium_once, start_sodium);
+}
+
+static const unsigned char *bytes_of(Str text) {
+    return (const unsigned char *)(text.size == 0 ? "" : text.ptr);
+}
+
+ContentHash content_hash(Str text) {
+    ContentHash hash;
+    ensure_sodium();
+    crypto_generichash(hash.bytes, sizeof hash.bytes, bytes_of(text), text.size, NULL, 0);
+    return hash;
+}
+
+ContentHash content_hash_parts(const Str *parts, size_t count) {
+    ContentHash hash;
+    crypto_generichash_state state;
+    ensure_sodium();
+    crypto_generichash_init(&state, NULL, 0, sizeof hash.bytes);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = parts[i].size; /* caches are not moved between machines, so the byte order may be its own */
+        crypto_generichash_update(&state, (const unsigned char *)&size, sizeof size);
+        crypto_generichash_update(&state, bytes_of(parts[i]), parts[i].size);
+    }
+    crypto_generichash_final(&state, hash.bytes, sizeof hash.bytes);
+    return hash;
+}
+
+bool content_hash_equal(ContentHash a, ContentHash b) {
+    return memcmp(a.bytes, b.bytes, sizeof a.bytes) == 0;
+}
+
+static Str hex_of(Arena *arena, const unsigned char *bytes, size_t size) {
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(arena, size * 2 + 1);
+    for (size_t i = 0; i < size; i++) {
+        text[i * 2] = digits[bytes[i] >> 4];
+        text[i * 2 + 1] = digits[bytes[i] & 0xF];
+    }
+    return (Str){.ptr = text, .size = size * 2};
+}
+
+Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count) {
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+    ensure_sodium();
+    crypto_hash_sha256_init(&state);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            crypto_hash_sha256_update(&state, (const unsigned char *)"", 1);
+        }
+        crypto_hash_sha256_update(&state, bytes_of(parts[i]), parts[i].size);
+    }
+    crypto_hash_sha256_final(&state, digest);
+    return hex_of(arena, digest, FINGERPRINT_DIGITS / 2);
+}
+
+Str sha256_hex(Arena *arena, Str text) {
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    ensure_sodium();
+    crypto_hash_sha256(digest, bytes_of(text), text.size);
+    return hex_of(arena, digest, sizeof digest);
+}
+
+void random_bytes(void *target, size_t size) {
+    ensure_sodium();
+    randombytes_buf(target, size);
+}
