@@ -50,7 +50,8 @@ const Str *str_nearest(Str word, const Str *candidates, size_t count) {
         }
         size_t distance = edit_distance(word, candidates[i]);
         /* A candidate that shares no letter with the word is not near, however short both are. */
-        if (distance < nearest_distance && distance < smaller(word.size, candidates[i].size)) {
+        size_t longer = word.size > candidates[i].size ? word.size : candidates[i].size;
+        if (distance < nearest_distance && distance < longer) {
             nearest = &candidates[i];
             nearest_distance = distance;
         }

@@ -46,6 +46,10 @@ MUST_CHECK Status config_as_text_list(const ConfigValue *value, const char *what
 MUST_CHECK Status config_check_keys(const ConfigValue *map, const Str *known, size_t known_count, const char *where,
                                     ErrorKind kind, Error *err);
 
+/* The same for one entry, for callers that report every unknown key. */
+MUST_CHECK Status config_check_key(const ConfigEntry *entry, const Str *known, size_t known_count, const char *where,
+                                   ErrorKind kind, Error *err);
+
 /* Reads one YAML document. `file` names it in places; `first_line` is the line of the text's first line in that file.
  * Errors (ConfigurationError with line and column): bad syntax, tabs, duplicate keys, several documents, anchors and
  * tags, nesting over 64. An empty document gives CONFIG_NULL. */

@@ -6,9 +6,11 @@
 #include "base/clock.h"
 #include "base/str.h"
 
+struct ConfigValue; /* config/config_value.h */
+
 typedef enum JsonStyle { JSON_COMPACT, JSON_PRETTY } JsonStyle;
 
-#define JSON_DEPTH_MAX 64
+#define JSON_DEPTH_MAX 256 /* more than json_read lets through */
 typedef struct JsonWriter {
     StrBuf *out; /* borrowed */
     JsonStyle style;

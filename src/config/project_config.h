@@ -1,5 +1,5 @@
 /* `interlace.yaml` with its `.env` and overlay as typed values: the project's settings (docs/reference/configuration.md
- * is generated from the key table in project_config.c). Lives in the arena it was loaded into. */
+ * is generated from the key tables in project_keys.c). Lives in the arena it was loaded into. */
 #ifndef INTERLACE_CONFIG_PROJECT_CONFIG_H
 #define INTERLACE_CONFIG_PROJECT_CONFIG_H
 
@@ -23,8 +23,10 @@ typedef struct EngineConfig {
     Str database;       /* as written after interpolation; for a file use database_path */
     Str database_path;  /* absolute; ":memory:" as it is */
     Str dialect;        /* resolved: "duckdb" for the DuckDB family */
+    Str alias, data_path, metadata_schema; /* of a DuckLake; empty: not set */
     ConfigSettingVec settings;
     AttachConfigVec attach;
+    StrVec later_keys; /* keys that are set and not in this release: refused when the engine is used */
     SourceSpan place;
 } EngineConfig;
 DEFINE_VEC(EngineConfigVec, engine_config_vec, EngineConfig)
@@ -41,7 +43,7 @@ DEFINE_VEC(VarConfigVec, var_config_vec, VarConfig)
 typedef struct ProjectConfig {
     Str root;          /* absolute */
     Str name;
-    Str default_dialect;
+    Str default_dialect; /* as written, else that of the default engine */
     Str default_engine;
     EngineConfigVec engines; /* never empty; holds default_engine */
     Str state_path;    /* absolute */
@@ -63,7 +65,7 @@ typedef struct ConfigOptions {
 /* Without interlace.yaml all defaults apply. Faults are added to `faults` as far as they can be told apart; FAILED when
  * there was one. Creates nothing on disk. Keys of the reference that a later piece of work brings (state_url, cdc,
  * streams, inputs, secrets, engines of another type, …) are accepted when they have no effect on what is asked for, and
- * are otherwise refused where they are used: see the table in project_config.c. */
+ * are otherwise refused where they are used: see the tables in project_keys.c. */
 MUST_CHECK Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out,
                                       ErrorList *faults);
 
@@ -73,6 +75,9 @@ const VarConfig *project_config_var(const ProjectConfig *config, Str name);
 /* Refuses what opening the engine would need and this build or configuration cannot give: an unresolved ${NAME}, an
  * engine type of a later piece of work, a PostgreSQL string without a host. Called before the warehouse is touched. */
 MUST_CHECK Status engine_config_check_usable(const EngineConfig *engine, Error *err);
+
+/* Markdown: a section with a table for each map of the configuration. */
+void project_config_write_reference(StrBuf *out);
 
 /* `text` with passwords, tokens and keys of DSNs replaced by `…`. */
 Str config_redact_dsn(Arena *arena, Str text);
