@@ -8,7 +8,8 @@
 
 typedef struct DuckStream DuckStream;
 
-/* Columns whose types Arrow IPC cannot carry (ENUM, BIT, TIMETZ, VARIANT) are cast to VARCHAR in the query that is sent. */
+/* Columns whose types Arrow IPC cannot carry (ENUM, BIT, TIMETZ, VARIANT) are cast to VARCHAR in the query that is
+ * sent. */
 MUST_CHECK Status duck_stream_open(DuckConnection *connection, Str sql, DuckStream **stream_out, Error *err);
 /* Borrowed until the stream is closed. */
 const struct ArrowSchema *duck_stream_schema(const DuckStream *stream);
@@ -25,8 +26,8 @@ MUST_CHECK Status duck_arrow_columns(DuckConnection *connection, struct ArrowSch
 typedef struct DuckAppender DuckAppender;
 
 /* Appends to schema.table, whose columns are those of `schema`, in order. Keeps nothing of `schema`. */
-MUST_CHECK Status duck_appender_open(DuckConnection *connection, Str table_schema, Str table, struct ArrowSchema *schema,
-                                     DuckAppender **appender_out, Error *err);
+MUST_CHECK Status duck_appender_open(DuckConnection *connection, Str table_schema, Str table,
+                                     struct ArrowSchema *schema, DuckAppender **appender_out, Error *err);
 /* Takes the array (released in every case). Text that is not UTF-8 is an ExecutionError naming column and row. */
 MUST_CHECK Status duck_appender_append(DuckAppender *appender, struct ArrowArray *array, Error *err);
 /* Flushes; without it the rows of the appender are not there. */

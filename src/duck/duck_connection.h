@@ -1,8 +1,8 @@
 /* DuckConnection: one connection with its transaction guard. One thread at a time; duck_interrupt from any thread.
  *
  * The guard: after any failed statement inside a transaction the transaction can only be rolled back. duck_commit then
- * rolls back and fails (the engine itself would report success and discard: facts/duckdb.md §5). SQL text that is BEGIN,
- * COMMIT or ROLLBACK is refused by duck_execute: transactions have functions.
+ * rolls back and fails (the engine itself would report success and discard: facts/duckdb.md §5). SQL text that is
+ * BEGIN, COMMIT or ROLLBACK is refused by duck_execute: transactions have functions.
  *
  * Errors: kind ERROR_EXECUTION; message is the engine's first line without its "Binder Error: " prefix … kept readable;
  * err->sql, err->sql_offset (byte, when known) and err->engine_type are filled. An interrupted statement gives
@@ -18,7 +18,8 @@ MUST_CHECK Status duck_connection_open(DuckDatabase *database, DuckConnection **
 void duck_connection_close(DuckConnection *connection); /* rolls back what is open; NULL is fine */
 DEFINE_AUTO(DuckConnection, duck_connection, duck_connection_close)
 
-/* Runs all statements of `sql`; `changed_out` (may be NULL) gets the sum of changed rows. */
+/* Runs all statements of `sql`; `changed_out` (may be NULL) gets the sum of changed rows, those of CREATE TABLE … AS
+ * among them. */
 MUST_CHECK Status duck_execute(DuckConnection *connection, Str sql, int64_t *changed_out, Error *err);
 
 MUST_CHECK Status duck_begin(DuckConnection *connection, Error *err);
@@ -30,7 +31,13 @@ bool duck_in_transaction(const DuckConnection *connection);
 /* Any thread: ends the running statement of this connection within milliseconds; nothing when none runs. */
 void duck_interrupt(DuckConnection *connection);
 
-typedef enum DuckCellKind { DUCK_CELL_NULL, DUCK_CELL_BOOLEAN, DUCK_CELL_INTEGER, DUCK_CELL_DOUBLE, DUCK_CELL_TEXT } DuckCellKind;
+typedef enum DuckCellKind {
+    DUCK_CELL_NULL,
+    DUCK_CELL_BOOLEAN,
+    DUCK_CELL_INTEGER,
+    DUCK_CELL_DOUBLE,
+    DUCK_CELL_TEXT
+} DuckCellKind;
 
 typedef struct DuckCell {
     DuckCellKind kind; /* INTEGER: up to 64 bits signed; wider integers and decimals are TEXT */
@@ -53,7 +60,8 @@ MUST_CHECK Status duck_query(DuckConnection *connection, Str sql, Arena *arena, 
 static inline const DuckCell *duck_cell(const DuckRows *rows, size_t row, size_t column) {
     return &rows->cells[row * rows->columns.count + column];
 }
-/* The single integer of a single-row query; NULL counts as 0. */
+/* The single integer of a single row; NULL counts as 0. */
+MUST_CHECK Status duck_rows_int(const DuckRows *rows, int64_t *number_out, Error *err);
 MUST_CHECK Status duck_query_int(DuckConnection *connection, Str sql, int64_t *number_out, Error *err);
 
 /* Column names and types of a query, without running it. */

@@ -12,7 +12,7 @@ typedef struct DuckSetting {
 } DuckSetting;
 
 typedef struct DuckOpenOptions {
-    Str path;       /* ":memory:" or an absolute file path; its folder is created unless read_only */
+    Str path; /* ":memory:" or an absolute file path; its folder is created unless read_only */
     bool read_only;
     const DuckSetting *settings; /* set globally after opening; a relative temp_directory is created under `root` */
     size_t setting_count;
