@@ -4,8 +4,8 @@
  *     engine_create  →  engine_connect (opens the database on the first call)  →  statements  →  engine_release
  *                                                                              →  engine_destroy
  *
- * What differs between engines is an EngineType (a table of functions) and its EngineCapabilities; everything above asks
- * the capabilities, never the type's name. Rows come as DuckRows, whatever the engine.
+ * What differs between engines is an EngineType (a table of functions) and its EngineCapabilities; everything above
+ * asks the capabilities, never the type's name. Rows come as DuckRows, whatever the engine.
  *
  * Threads: engine_connect, engine_release and engine_interrupt_all from any thread; an EngineConnection belongs to one
  * thread at a time.
@@ -22,15 +22,15 @@
 
 /* What a strategy or a command may count on; each is true where the name says so. */
 typedef struct EngineCapabilities {
-    bool create_or_replace;  /* CREATE OR REPLACE TABLE … AS */
-    bool star_exclude;       /* SELECT * EXCLUDE (…) */
-    bool merge;              /* MERGE INTO with update, insert and delete */
-    bool transactions;       /* several statements, DDL among them, in one transaction */
-    bool mutation_subquery;  /* subqueries in UPDATE and DELETE */
-    bool except_in_delete;   /* EXCEPT inside such a subquery */
-    bool attach;             /* other databases can be made visible */
-    bool row_counts;         /* statements tell how many rows they changed */
-    bool parallel_writers;   /* connections may write at the same time */
+    bool create_or_replace; /* CREATE OR REPLACE TABLE … AS */
+    bool star_exclude;      /* SELECT * EXCLUDE (…) */
+    bool merge;             /* MERGE INTO with update, insert and delete */
+    bool transactions;      /* several statements, DDL among them, in one transaction */
+    bool mutation_subquery; /* subqueries in UPDATE and DELETE */
+    bool except_in_delete;  /* EXCEPT inside such a subquery */
+    bool attach;            /* other databases can be made visible */
+    bool row_counts;        /* statements tell how many rows they changed */
+    bool parallel_writers;  /* connections may write at the same time */
 } EngineCapabilities;
 
 typedef struct Engine Engine;
@@ -65,7 +65,8 @@ DEFINE_AUTO(EngineConnection, engine_connection, engine_release)
 void engine_interrupt_all(Engine *engine);
 void engine_resume(Engine *engine);
 
-/* --- Statements ---------------------------------------------------------------------------------------------------- */
+/* --- Statements ----------------------------------------------------------------------------------------------------
+ */
 
 MUST_CHECK Status engine_begin(EngineConnection *connection, Error *err);
 /* For reads that must agree with each other. */
@@ -92,9 +93,11 @@ bool engine_error_is_conflict(const Error *err);
 /* The memory limit that all connections share was reached: once more, when no other model runs. */
 bool engine_error_is_out_of_memory(const Error *err);
 
-/* --- Catalog: only the engine's own database, never its attachments; names compare without case ---------------------- */
+/* --- Catalog: only the engine's own database, never its attachments; names compare without case ----------------------
+ */
 
 typedef enum RelationKind { RELATION_ABSENT, RELATION_TABLE, RELATION_VIEW, RELATION_KIND_COUNT } RelationKind;
+const char *relation_kind_name(RelationKind kind); /* "absent", "table", "view" */
 
 typedef struct EngineRelation {
     Str schema, name;
@@ -102,7 +105,8 @@ typedef struct EngineRelation {
 } EngineRelation;
 DEFINE_VEC(EngineRelationVec, engine_relation_vec, EngineRelation)
 
-/* An environment view: outside the schemas of interlace, and its whole body is SELECT * FROM a relation in one of them. */
+/* An environment view: outside the schemas of interlace, and its whole body is SELECT * FROM a relation in one of them.
+ */
 typedef struct EngineView {
     Str schema, name;
     SqlRelation target;

@@ -1,0 +1,40 @@
+/* What an engine must give: one EngineType for each, one row in engine.c. Only the files of this folder see it.
+ *
+ * A database is opened once for an Engine and shared by its sessions; a session is used by one thread at a time, but
+ * for `interrupt`. Both are the engine's own objects. Failures follow engine.h; places in files are added by engine.c.
+ */
+#ifndef INTERLACE_ENGINE_ENGINE_TYPE_H
+#define INTERLACE_ENGINE_ENGINE_TYPE_H
+
+#include "engine/engine.h"
+
+typedef struct EngineType {
+    const char *name; /* as in `type:` of the configuration */
+    EngineCapabilities capabilities;
+
+    bool (*exists)(const EngineOptions *options);
+    Status (*open)(const EngineOptions *options, void **database_out, Error *err);
+    void (*close)(void *database);
+    Status (*connect)(void *database, void **session_out, Error *err);
+    void (*disconnect)(void *session);
+    void (*interrupt)(void *session); /* any thread */
+
+    Status (*begin)(void *session, bool read_only, Error *err);
+    Status (*commit)(void *session, Error *err);
+    void (*rollback)(void *session);
+    bool (*in_transaction)(const void *session);
+
+    Status (*execute)(void *session, Str sql, int64_t *changed_out, Error *err);
+    Status (*query)(void *session, Str sql, Arena *arena, DuckRows *rows_out, Error *err);
+    Status (*describe)(void *session, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err);
+    DuckConnection *(*duck)(void *session); /* NULL: not of the DuckDB family */
+
+    Status (*relation_kind)(void *session, SqlRelation relation, RelationKind *kind_out, Error *err);
+    Status (*owned_relations)(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
+    Status (*environment_views)(void *session, Arena *arena, EngineViewVec *views_out, Error *err);
+    Status (*missing_schemas)(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out, Error *err);
+} EngineType;
+
+extern const EngineType engine_type_duckdb;
+
+#endif
