@@ -98,6 +98,7 @@ typedef struct StateLock StateLock;
 typedef struct LockOptions {
     Str command;
     int64_t timeout_us; /* 0: fail at once; default of the CLI is 60 s */
+    int64_t lease_us;   /* 0: 180 s; tests shorten it. Renewed when a third of it is over */
     /* Called once after 2 s of waiting, and never again. */
     void (*on_wait)(void *context, const LockHolder *holder);
     /* True ends the waiting with ERROR_INTERRUPTED. */
@@ -137,7 +138,7 @@ DEFINE_VEC(CheckResultVec, check_result_vec, CheckResult)
 typedef struct CheckResultFilter {
     Str model, environment, status; /* empty: any */
     TimeUs since;                   /* 0: any */
-    int64_t limit;
+    int64_t limit;                  /* 0: none */
 } CheckResultFilter;
 
 MUST_CHECK Status state_record_checks(StateStore *store, const CheckResultVec *results, Error *err); /* one transaction */

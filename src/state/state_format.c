@@ -1,0 +1,210 @@
+/* The format of the state file: its tables, and the numbered steps that lead from one format to the next.
+ *
+ * Names of models and environments compare without letter case, as the engines compare the views' names: a model whose
+ * name is written differently is still the same model. */
+#include "state/state_sql.h"
+
+#include "sql/sql_lexer.h"
+
+/* Marks the file as ours (application_id of SQLite's header): "ilce". */
+#define STATE_APPLICATION_ID 0x696C6365
+
+typedef struct Migration {
+    int64_t version; /* that the step leads to */
+    const char *script;
+} Migration;
+
+static const Migration migrations[] = {
+    {.version = 1,
+     .script =
+         "CREATE TABLE meta ("
+         "  name TEXT PRIMARY KEY,"
+         "  value TEXT NOT NULL"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE snapshots ("
+         "  name TEXT NOT NULL COLLATE NOCASE,"
+         "  fingerprint TEXT NOT NULL,"
+         "  revision INTEGER NOT NULL,"
+         "  local_fingerprint TEXT NOT NULL,"
+         "  metadata_hash TEXT NOT NULL,"
+         "  physical_hash TEXT NOT NULL,"
+         "  definition_sql TEXT,"
+         "  definition_source TEXT,"
+         "  physical_catalog TEXT,"
+         "  physical_schema TEXT,"
+         "  physical_name TEXT,"
+         "  is_view INTEGER NOT NULL,"
+         "  change_category TEXT,"
+         "  engine TEXT NOT NULL,"
+         "  created_at INTEGER NOT NULL,"
+         "  verified_at INTEGER NOT NULL,"
+         "  released_at INTEGER NOT NULL,"
+         "  columns_json TEXT,"
+         "  PRIMARY KEY (name, fingerprint, revision)"
+         ") STRICT;"
+
+         "CREATE TABLE pointers ("
+         "  environment TEXT NOT NULL COLLATE NOCASE,"
+         "  model TEXT NOT NULL COLLATE NOCASE,"
+         "  fingerprint TEXT NOT NULL,"
+         "  revision INTEGER NOT NULL,"
+         "  promoted_at INTEGER NOT NULL,"
+         "  PRIMARY KEY (environment, model)"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE generations ("
+         "  environment TEXT NOT NULL COLLATE NOCASE,"
+         "  generation INTEGER NOT NULL,"
+         "  promoted_at INTEGER NOT NULL,"
+         "  command TEXT NOT NULL,"
+         "  PRIMARY KEY (environment, generation)"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE generation_pointers ("
+         "  environment TEXT NOT NULL COLLATE NOCASE,"
+         "  generation INTEGER NOT NULL,"
+         "  model TEXT NOT NULL COLLATE NOCASE,"
+         "  fingerprint TEXT NOT NULL,"
+         "  revision INTEGER NOT NULL,"
+         "  PRIMARY KEY (environment, generation, model),"
+         "  FOREIGN KEY (environment, generation) REFERENCES generations ON DELETE CASCADE"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE intents ("
+         "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+         "  environment TEXT NOT NULL COLLATE NOCASE UNIQUE,"
+         "  command TEXT NOT NULL,"
+         "  created_at INTEGER NOT NULL"
+         ") STRICT;"
+
+         "CREATE TABLE intent_pointers (" /* fingerprint NULL: the model's pointer goes */
+         "  intent INTEGER NOT NULL REFERENCES intents ON DELETE CASCADE,"
+         "  model TEXT NOT NULL COLLATE NOCASE,"
+         "  position INTEGER NOT NULL,"
+         "  fingerprint TEXT,"
+         "  revision INTEGER NOT NULL,"
+         "  promoted_at INTEGER NOT NULL,"
+         "  PRIMARY KEY (intent, model)"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE intent_views (" /* relation_name NULL: the view is dropped */
+         "  intent INTEGER NOT NULL REFERENCES intents ON DELETE CASCADE,"
+         "  position INTEGER NOT NULL,"
+         "  engine TEXT NOT NULL,"
+         "  view_schema TEXT NOT NULL,"
+         "  view_name TEXT NOT NULL,"
+         "  relation_schema TEXT,"
+         "  relation_name TEXT,"
+         "  PRIMARY KEY (intent, position)"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE locks ("
+         "  name TEXT PRIMARY KEY,"
+         "  token TEXT NOT NULL,"
+         "  command TEXT NOT NULL,"
+         "  host TEXT NOT NULL,"
+         "  boot_id TEXT NOT NULL,"
+         "  pid_namespace TEXT NOT NULL,"
+         "  pid INTEGER NOT NULL,"
+         "  process_start INTEGER NOT NULL,"
+         "  since INTEGER NOT NULL,"
+         "  lease_until INTEGER NOT NULL"
+         ") STRICT, WITHOUT ROWID;"
+
+         "CREATE TABLE check_results ("
+         "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+         "  environment TEXT NOT NULL COLLATE NOCASE,"
+         "  model TEXT NOT NULL COLLATE NOCASE,"
+         "  fingerprint TEXT NOT NULL,"
+         "  check_name TEXT NOT NULL,"
+         "  check_type TEXT NOT NULL,"
+         "  severity TEXT NOT NULL,"
+         "  status TEXT NOT NULL,"
+         "  failures INTEGER NOT NULL,"
+         "  message TEXT,"
+         "  executed_at INTEGER NOT NULL,"
+         "  seconds REAL NOT NULL,"
+         "  trigger_kind TEXT NOT NULL,"
+         "  sample_json TEXT"
+         ") STRICT;"
+
+         "CREATE TABLE events ("
+         "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+         "  happened_at INTEGER NOT NULL,"
+         "  type TEXT NOT NULL,"
+         "  entity TEXT NOT NULL,"
+         "  payload_json TEXT NOT NULL"
+         ") STRICT;"
+
+         "PRAGMA user_version = 1;"},
+};
+static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
+
+static void read_format(sqlite3_stmt *row, Arena *arena, void *rows) {
+    (void)arena;
+    *(StateFormat *)rows = (StateFormat){
+        .version = state_column_int(row, 0),
+        .application = state_column_int(row, 1),
+        .object_count = state_column_int(row, 2),
+    };
+}
+
+Status state_read_format(StateStore *store, StateFormat *format_out, Error *err) {
+    StateFormat format = {0};
+    TRY(state_query(store,
+                    "SELECT (SELECT user_version FROM pragma_user_version),"
+                    " (SELECT application_id FROM pragma_application_id),"
+                    " (SELECT count(*) FROM sqlite_schema)",
+                    NO_VALUES, read_format, NULL, &format, err));
+    *format_out = format;
+    return OK;
+}
+
+static Status newer_error(const StateStore *store, int64_t version, Error *err) {
+    error_set(err, ERROR_CONFIGURATION,
+              "state file '" STR_FMT "' has format %lld; this version of interlace knows formats up to %d",
+              STR_ARG(store->path), (long long)version, STATE_FORMAT_VERSION);
+    error_code(err, STR("state.newer"));
+    error_hint(err, "use the newer interlace that wrote it, or name another file as `state:` in interlace.yaml");
+    return FAILED;
+}
+
+Status state_check_format(const StateStore *store, StateFormat format, Error *err) {
+    bool is_empty = format.application == 0 && format.object_count == 0;
+    bool is_ours = format.application == STATE_APPLICATION_ID && format.version > 0;
+    if (!is_empty && !is_ours) {
+        error_set(err, ERROR_CONFIGURATION, "'" STR_FMT "' is a database, but not a state file of interlace",
+                  STR_ARG(store->path));
+        error_code(err, STR("state.foreign"));
+        error_hint(err, "name another file as `state:` in interlace.yaml");
+        return FAILED;
+    }
+    return format.version > STATE_FORMAT_VERSION ? newer_error(store, format.version, err) : OK;
+}
+
+/* What every new file says about itself. */
+static Status record_origin(StateStore *store, Error *err) {
+    AUTO(arena) Arena *scratch = arena_create();
+    Str application = str_format(scratch, "PRAGMA application_id = %d", STATE_APPLICATION_ID);
+    TRY(state_script(store, application.ptr, err));
+    return state_execute(store, "INSERT INTO meta (name, value) VALUES ('canonical_version', ?1)",
+                         VALUES(state_text(str_format(scratch, "%d", SQL_CANONICAL_VERSION))), err);
+}
+
+/* Another process may have migrated meanwhile: what counts is the version inside the transaction. */
+Status state_migrate(StateStore *store, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_transaction_begin(&transaction, store, err));
+    StateFormat format;
+    TRY(state_read_format(store, &format, err));
+    TRY(state_check_format(store, format, err));
+
+    for (size_t i = (size_t)format.version; i < COUNT_OF(migrations); i++) {
+        TRY(state_script(store, migrations[i].script, err));
+    }
+    if (format.version == 0) {
+        TRY(record_origin(store, err));
+    }
+    return state_transaction_commit(&transaction, err);
+}
