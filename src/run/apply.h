@@ -20,6 +20,7 @@ typedef struct ModelResult {
     int64_t rows;     /* inserted; ROWS_UNKNOWN for views and what was not built */
     Error error;      /* FAILED */
     CheckResultVec checks;
+    Arena *arena;     /* of the results' texts */
 } ModelResult;
 
 typedef struct RunSummary {
@@ -48,6 +49,7 @@ typedef struct ApplyOptions {
 typedef struct ApplyResult {
     Arena *arena;
     Plan *plan;
+    ModelResult *models; /* what summary.models shows */
     RunSummary summary;
 } ApplyResult;
 void apply_result_destroy(ApplyResult *result); /* NULL is fine */
@@ -80,8 +82,9 @@ typedef struct ChecksRunOptions {
 MUST_CHECK Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out, Error *err);
 
 /* Finishes promotions that a killed command left (under the lock). The number of finished ones is noted once. Commands
- * that only read call recovery_is_needed and then this; it takes the lock itself. */
+ * that only read call recovery_finish_if_needed: it takes the lock for a moment when there is something to finish, and leaves
+ * a promotion alone whose command still lives. */
 MUST_CHECK Status recovery_finish(Session *session, StateLock *lock, Error *err);
-MUST_CHECK Status recovery_finish_if_needed(Session *session, int64_t lock_timeout_us, Error *err);
+MUST_CHECK Status recovery_finish_if_needed(Session *session, Error *err);
 
 #endif

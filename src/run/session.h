@@ -28,6 +28,7 @@ typedef struct Session {
     bool engine_is_read_only;
     Arena *arena;
     struct SessionLock *emit_lock;
+    struct TestPoller *poller; /* run/test_poller.h */
 } Session;
 
 /* Loads the project (all faults are reported together) and computes fingerprints. Touches neither state nor warehouse. */

@@ -1,0 +1,248 @@
+/* The steps of spec 03 §6 in their order; what a failure of each leaves stands in run/README.md. */
+#include "run/apply.h"
+
+#include "base/test_hooks.h"
+#include "project/graph.h"
+#include "run/apply_steps.h"
+#include "run/cancel.h"
+#include "run/check_runner.h"
+#include "run/metadata_checks.h"
+#include "run/promotion.h"
+
+#include <stdlib.h>
+
+void apply_result_destroy(ApplyResult *result) {
+    if (result == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < result->summary.model_count; i++) {
+        error_deinit(&result->models[i].error);
+        arena_destroy(result->models[i].arena);
+    }
+    plan_destroy(result->plan);
+    arena_destroy(result->arena);
+    free(result);
+}
+
+/* ---- Steps 2 and 3: lock, recovery, plan. */
+
+static void note_waiting(void *context, const LockHolder *holder) {
+    AUTO(arena) Arena *arena = arena_create();
+    Str since = time_format_iso(arena, holder->since);
+    session_note(context, "waiting for `" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")",
+                 STR_ARG(holder->command), (long long)holder->pid, STR_ARG(holder->host), STR_ARG(since));
+}
+
+static bool is_cancelled(void *context) {
+    (void)context;
+    return cancel_requested();
+}
+
+static Status take_lock(Apply *apply, Error *err) {
+    TRY(session_state_for_writing(apply->session, &apply->state, err));
+    LockOptions options = {
+        .command = STR("apply"),
+        .timeout_us = apply->options->lock_timeout_us,
+        .on_wait = note_waiting,
+        .is_cancelled = is_cancelled,
+        .context = apply->session,
+    };
+    TRY(state_lock_acquire(apply->state, &options, &apply->lock, err));
+    return recovery_finish(apply->session, apply->lock, err);
+}
+
+static void start_results(Apply *apply) {
+    const Plan *plan = apply->result->plan;
+    apply->model_count = plan->tasks.count;
+    apply->models = ARENA_NEW_ARRAY(apply->result->arena, ModelResult, plan->tasks.count);
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        apply->models[i].model = plan->tasks.items[i].model;
+        apply->models[i].rows = ROWS_UNKNOWN;
+    }
+    apply->result->models = apply->models;
+    apply->result->summary.models = apply->models;
+    apply->result->summary.model_count = apply->model_count;
+    apply->result->summary.is_empty = plan->is_empty;
+}
+
+static Status make_plan(Apply *apply, Error *err) {
+    PlanOptions options = {
+        .environment = apply->options->environment,
+        .select = apply->options->select,
+        .exclude = apply->options->exclude,
+    };
+    TRY(plan_from_state(apply->session->project, apply->state, &options, apply->result->arena, &apply->result->plan,
+                        err));
+    start_results(apply);
+    session_emit(apply->session, (Event){.type = EVENT_PLAN, .plan = apply->result->plan});
+    return plan_check_gate(apply->result->plan, apply->options->force, err);
+}
+
+/* ---- Step 5: what would fail later is found before anything is built. */
+
+static Status create_physical_schemas(Apply *apply, EngineConnection *connection, Error *err) {
+    const Plan *plan = apply->result->plan;
+    StrVec schemas = {0};
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        const PlanTask *task = &plan->tasks.items[i];
+        Str schema = physical_schema(apply->result->arena, task->model);
+        if (task->action != TASK_RECORD && !str_vec_contains(&schemas, schema)) {
+            str_vec_push(apply->result->arena, &schemas, schema);
+        }
+    }
+    return engine_create_schemas(connection, &schemas, err);
+}
+
+static Status prepare_warehouse(Apply *apply, const Intent *intent, Error *err) {
+    if (intent->views.count == 0) {
+        return OK; /* only ephemeral models: the warehouse is not needed */
+    }
+    TRY(session_engine(apply->session, false, &apply->build.engine, err));
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    TRY(engine_connect(apply->build.engine, &connection, err));
+    TRY(promotion_preflight(connection, intent, err));
+    return create_physical_schemas(apply, connection, err);
+}
+
+/* ---- Step 6: what became of the models. */
+
+static void count_outcomes(Apply *apply) {
+    RunSummary *summary = &apply->result->summary;
+    for (size_t i = 0; i < apply->model_count; i++) {
+        const ModelResult *model = &apply->models[i];
+        summary->built += model->outcome == OUTCOME_BUILT;
+        summary->reused += model->outcome == OUTCOME_REUSED;
+        summary->cancelled += model->outcome == OUTCOME_CANCELLED;
+        summary->failed += model->outcome == OUTCOME_FAILED;
+        summary->not_started += model->outcome == OUTCOME_NOT_STARTED;
+        summary->checks_total += model->checks.count;
+        for (size_t c = 0; c < model->checks.count; c++) {
+            summary->checks_passed += str_equal(model->checks.items[c].status, STR("passed"));
+        }
+    }
+}
+
+static Status list_failures(const Apply *apply, ErrorList *faults) {
+    for (size_t i = 0; i < apply->model_count; i++) {
+        if (apply->models[i].outcome == OUTCOME_FAILED) {
+            AUTO(error) Error copy = {0};
+            error_copy(&copy, &apply->models[i].error);
+            error_list_take(faults, &copy);
+        }
+    }
+    return apply->result->summary.failed > 0 ? FAILED : OK;
+}
+
+static Status refuse_interrupted(const Apply *apply, Error *err) {
+    const RunSummary *summary = &apply->result->summary;
+    return error_set(err, ERROR_INTERRUPTED,
+                     "interrupted: %zu built, %zu cancelled, %zu not started; nothing promoted", summary->built,
+                     summary->cancelled, summary->not_started);
+}
+
+static Status build_all(Apply *apply, ErrorList *faults, Error *err) {
+    apply->relations = relation_map_from_plan(apply->result->plan, apply->result->arena);
+    apply->build.session = apply->session;
+    apply->build.plan = apply->result->plan;
+    apply->build.relations = &apply->relations;
+    apply->build.state = apply->state;
+    apply->build.strict = apply->options->strict;
+    pthread_mutex_init(&apply->build.state_mutex, NULL);
+    Status status = apply_build_models(apply, err);
+    pthread_mutex_destroy(&apply->build.state_mutex);
+    TRY(status);
+
+    count_outcomes(apply);
+    TRY(list_failures(apply, faults));
+    return cancel_requested() ? refuse_interrupted(apply, err) : OK;
+}
+
+/* ---- Steps 9 and 10. A Ctrl-C that comes now finishes the promotion. */
+
+static Status promote(Apply *apply, Intent *intent, Error *err) {
+    TRY(state_lock_check(apply->lock, err));
+    TRY(test_hook("apply.before_promotion", err));
+    RunSummary *summary = &apply->result->summary;
+    TRY(promotion_carry_out(apply->session, apply->lock, intent, &summary->generation, err));
+    summary->promoted = intent->put.count;
+    session_emit(apply->session, (Event){.type = EVENT_PROMOTED,
+                                         .promoted = summary->promoted,
+                                         .generation = summary->generation});
+    return OK;
+}
+
+/* ---- All steps. */
+
+static Status record_start(Apply *apply, Error *err) {
+    AUTO(strbuf) StrBuf payload = {0};
+    JsonWriter writer;
+    json_writer_init(&writer, &payload, JSON_COMPACT);
+    json_begin_object(&writer);
+    json_key(&writer, STR("models"));
+    json_begin_array(&writer);
+    for (size_t i = 0; i < apply->model_count; i++) {
+        json_text(&writer, apply->models[i].model->name);
+    }
+    json_end_array(&writer);
+    json_end_object(&writer);
+    return state_record_event(apply->state, STR("apply.started"), apply->options->environment, strbuf_str(&payload),
+                              err);
+}
+
+static Status record_end(Apply *apply, Error *err) {
+    const RunSummary *summary = &apply->result->summary;
+    AUTO(arena) Arena *arena = arena_create();
+    Str payload = str_format(arena, "{\"built\":%zu,\"reused\":%zu,\"promoted\":%zu}", summary->built, summary->reused,
+                             summary->promoted);
+    return state_record_event(apply->state, STR("apply.finished"), apply->options->environment, payload, err);
+}
+
+static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
+    const Plan *plan = apply->result->plan;
+    Intent intent = {0};
+    promotion_intent(plan, apply->result->arena, &intent);
+    TRY(record_start(apply, err));
+    TRY(prepare_warehouse(apply, &intent, err));
+    if (plan->tasks.count > 0) {
+        TRY(build_all(apply, faults, err));
+    }
+    if (intent.put.count + intent.removed.count > 0) {
+        TRY(promote(apply, &intent, err));
+    }
+    TRY(metadata_checks_run(apply, err));
+    return record_end(apply, err);
+}
+
+static Status run_steps(Apply *apply, ErrorList *faults, Error *err) {
+    TRY(environment_check_name(apply->options->environment, err));
+    TRY(take_lock(apply, err));
+    TRY(make_plan(apply, err));
+    return apply->result->plan->is_empty ? OK : carry_out(apply, faults, err);
+}
+
+static void emit_summary(Apply *apply) {
+    RunSummary *summary = &apply->result->summary;
+    summary->seconds = (double)(clock_monotonic_us() - apply->started_us) / 1e6;
+    session_emit(apply->session, (Event){.type = EVENT_SUMMARY, .summary = summary, .seconds = summary->seconds});
+}
+
+Status apply(Session *session, const ApplyOptions *options, ApplyResult **result_out, ErrorList *faults) {
+    TRY(project_check_supported(session->project, faults));
+
+    AUTO(error) Error err = {0};
+    AUTO(apply_result) ApplyResult *result = heap_alloc_zeroed(1, sizeof *result);
+    result->arena = arena_create();
+    result->summary.environment = options->environment;
+    Apply steps = {.session = session, .options = options, .result = result, .started_us = clock_monotonic_us()};
+
+    Status status = run_steps(&steps, faults, &err);
+    if (failed(status) && err.message.size > 0) {
+        error_list_take(faults, &err);
+    }
+    state_lock_release(steps.lock);
+    emit_summary(&steps);
+    if (result->plan != NULL) {
+        *result_out = TAKE(result);
+    }
+    return status;
+}

@@ -1,0 +1,31 @@
+/* One apply on its way through its steps. Private to run/apply*.c. */
+#ifndef INTERLACE_RUN_APPLY_STEPS_H
+#define INTERLACE_RUN_APPLY_STEPS_H
+
+#include "run/apply.h"
+#include "run/build.h"
+
+#include <stdatomic.h>
+
+typedef struct Apply {
+    Session *session;
+    const ApplyOptions *options;
+    ApplyResult *result;
+    StateStore *state;
+    StateLock *lock;
+    ModelResult *models; /* a task each */
+    size_t model_count;
+    RelationMap relations;
+    BuildContext build;
+    atomic_bool is_stopping; /* any thread: builders are to end */
+    int64_t started_us;
+} Apply;
+
+/* Step 6: builds and checks all tasks; the outcomes are in apply->models. Fails only when nothing could be started. */
+MUST_CHECK Status apply_build_models(Apply *apply, Error *err);
+
+/* The plan from what the state holds now; its texts live in `arena`. */
+MUST_CHECK Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
+                                  Plan **plan_out, Error *err);
+
+#endif

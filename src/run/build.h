@@ -1,0 +1,27 @@
+/* Builds one model: its rows land in its snapshot's relation, are checked inside the same transaction, and the snapshot is
+ * recorded. What a blocked check leaves is in run/README.md. */
+#ifndef INTERLACE_RUN_BUILD_H
+#define INTERLACE_RUN_BUILD_H
+
+#include "run/apply.h"
+#include "run/relations.h"
+
+#include <pthread.h>
+
+/* Shared by all builders of one command. */
+typedef struct BuildContext {
+    Session *session;
+    const Plan *plan;
+    const RelationMap *relations;
+    Engine *engine;
+    StateStore *state;          /* guarded by state_mutex */
+    pthread_mutex_t state_mutex;
+    bool strict;
+    bool (*is_stopping)(void *context); /* any thread: the command is being stopped */
+    void *stop_context;
+} BuildContext;
+
+/* Carries out one task on a builder thread. On success `result` has outcome, rows and check results (in `arena`). */
+MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result, Error *err);
+
+#endif

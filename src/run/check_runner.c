@@ -1,0 +1,218 @@
+#include "run/check_runner.h"
+
+#include "config/json_writer.h"
+#include "run/rows_json.h"
+
+#define SAMPLE_ROWS_MAX 100
+
+/* The engine's message or the rows of one check, while it runs. */
+typedef struct CheckOutcome {
+    Str status;
+    int64_t failures;
+    Str message, sample_json;
+    bool transaction_lost;
+} CheckOutcome;
+
+static SqlRelation relation_of_model(void *context, size_t model) {
+    const RelationMap *relations = context;
+    return relations->items[model];
+}
+
+static CheckContext check_context(const CheckRun *run, RelationMap *relations) {
+    return (CheckContext){
+        .table = run->table,
+        .relation_of = relation_of_model,
+        .context = relations,
+        .timezone = run->session->project->config->timezone,
+    };
+}
+
+static CheckOutcome outcome_of_error(const Error *err, Arena *arena, bool transaction_lost) {
+    return (CheckOutcome){.status = STR("error"),
+                          .message = str_copy(arena, err->message),
+                          .transaction_lost = transaction_lost};
+}
+
+/* A check that needs a model which has no rows here cannot judge: an error of the check, not of the build. */
+static Status require_read_models(const CheckRun *run, const Check *check, Error *err) {
+    for (size_t i = 0; i < check->reads.count; i++) {
+        size_t model = check->reads.items[i];
+        if (run->relations->items[model].name.size == 0) {
+            return error_set(err, ERROR_CHECK, "'" STR_FMT "' is not built in this environment",
+                             STR_ARG(run->session->project->models[model]->name));
+        }
+    }
+    return OK;
+}
+
+/* Rows for a person to look at. They are a courtesy: a failure to get them is no failure of the check, but it may have
+ * cost the transaction. */
+static void sample_failing_rows(const CheckRun *run, const Check *check, Arena *arena, CheckOutcome *outcome) {
+    AUTO(error) Error err = {0};
+    RelationMap relations = *run->relations;
+    CheckContext context = check_context(run, &relations);
+    SqlText query = {0};
+    DuckRows rows = {0};
+    if (failed(check_failing_rows_query(check, &context, SAMPLE_ROWS_MAX, arena, &query, &err)) ||
+        query.text.size == 0) {
+        return;
+    }
+    DuckColumnVec columns = {0};
+    if (failed(engine_describe(run->connection, &query, arena, &columns, &err))) {
+        return;
+    }
+    if (failed(engine_query(run->connection, &query, arena, &rows, &err))) {
+        outcome->transaction_lost = true;
+        return;
+    }
+    outcome->sample_json = rows_to_json(&rows, arena);
+}
+
+/* Binding comes first by itself: a check that does not bind leaves the transaction alive, one that fails while it runs
+ * does not (facts/duckdb.md §5). */
+static Status run_declared(const CheckRun *run, const Check *check, Arena *arena, CheckOutcome *outcome_out,
+                           Error *err) {
+    AUTO(error) Error fault = {0};
+    RelationMap relations = *run->relations;
+    CheckContext context = check_context(run, &relations);
+    SqlText query = {0};
+    DuckColumnVec columns = {0};
+    if (failed(require_read_models(run, check, &fault)) ||
+        failed(check_compile(check, &context, arena, &query, &fault)) ||
+        failed(engine_describe(run->connection, &query, arena, &columns, &fault))) {
+        *outcome_out = outcome_of_error(&fault, arena, false);
+        return OK;
+    }
+    int64_t failures = 0;
+    if (failed(engine_query_int(run->connection, &query, &failures, &fault))) {
+        if (fault.kind == ERROR_INTERRUPTED) {
+            error_move(err, &fault);
+            return FAILED;
+        }
+        *outcome_out = outcome_of_error(&fault, arena, true);
+        return OK;
+    }
+    *outcome_out = (CheckOutcome){.status = failures == 0 ? STR("passed") : STR("failed"), .failures = failures};
+    if (failures > 0) {
+        sample_failing_rows(run, check, arena, outcome_out);
+    }
+    return OK;
+}
+
+/* ---- Python checks read the relation as a stream of the same connection, so also rows that are not committed yet. */
+
+static Status open_table(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
+    (void)parameter;
+    const CheckRun *run = context;
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT * FROM ");
+    sql_relation(&sql, run->table);
+    return duck_stream_open(engine_connection_duck(run->connection), strbuf_str(&sql), stream_out, err);
+}
+
+static void close_table(void *context, const PythonParameter *parameter, DuckStream *stream) {
+    (void)context;
+    (void)parameter;
+    duck_stream_close(stream);
+}
+
+static Str verdict_status(PythonVerdictStatus status) {
+    switch (status) {
+    case VERDICT_PASSED:
+        return STR("passed");
+    case VERDICT_FAILED:
+        return STR("failed");
+    case VERDICT_ERROR:
+        break;
+    }
+    return STR("error");
+}
+
+static Status run_python(const CheckRun *run, const Check *check, Arena *arena, CheckOutcome *outcome_out, Error *err) {
+    CheckRun table_of = *run;
+    PythonTask task = {
+        .model = run->model,
+        .environment = run->environment,
+        .inputs = {.open = open_table, .close = close_table, .context = &table_of},
+        .is_cancelled = run->is_cancelled,
+        .cancel_context = run->cancel_context,
+    };
+    PythonVerdict verdict = {0};
+    TRY(python_run_check(run->session->python, check, &task, arena, &verdict, err));
+    *outcome_out = (CheckOutcome){
+        .status = verdict_status(verdict.status),
+        .failures = verdict.failures,
+        .message = verdict.message,
+        .sample_json = verdict.sample_json,
+    };
+    return OK;
+}
+
+static CheckResult result_of(const CheckRun *run, const Check *check, const CheckOutcome *outcome, double seconds) {
+    return (CheckResult){
+        .environment = run->environment,
+        .model = run->model->name,
+        .fingerprint = run->fingerprint,
+        .check_name = check->name,
+        .check_type = str_from(check_type_name(check->type)),
+        .severity = str_from(check_severity_name(check->severity)),
+        .status = outcome->status,
+        .failures = outcome->failures,
+        .message = outcome->message,
+        .executed_at = clock_now_us(),
+        .seconds = seconds,
+        .trigger = run->trigger,
+        .sample_json = outcome->sample_json,
+    };
+}
+
+Status check_runner_run(const CheckRun *run, Arena *arena, CheckResultVec *results_out, bool *transaction_lost_out,
+                        Error *err) {
+    for (size_t i = 0; i < run->model->checks.count; i++) {
+        const Check *check = run->model->checks.items[i];
+        if (run->only.size > 0 && !str_equal(run->only, check->name)) {
+            continue;
+        }
+        int64_t started_us = clock_monotonic_us();
+        CheckOutcome outcome = {0};
+        if (check->type == CHECK_PYTHON) {
+            TRY(run_python(run, check, arena, &outcome, err));
+        } else {
+            TRY(run_declared(run, check, arena, &outcome, err));
+        }
+        double seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
+        check_result_vec_push(arena, results_out, result_of(run, check, &outcome, seconds));
+        if (outcome.transaction_lost && transaction_lost_out != NULL) {
+            *transaction_lost_out = true;
+            return OK;
+        }
+    }
+    return OK;
+}
+
+bool check_result_is_blocking(const CheckResult *result, bool strict) {
+    bool is_gating = str_equal(result->severity, STR("error")) || (strict && str_equal(result->severity, STR("warn")));
+    return is_gating && !str_equal(result->status, STR("passed"));
+}
+
+Status check_results_gate(const CheckResultVec *results, bool strict, Error *err) {
+    AUTO(strbuf) StrBuf list = {0};
+    for (size_t i = 0; i < results->count; i++) {
+        const CheckResult *result = &results->items[i];
+        if (!check_result_is_blocking(result, strict)) {
+            continue;
+        }
+        strbuf_text(&list, list.size > 0 ? "; " : "");
+        strbuf_format(&list, STR_FMT "." STR_FMT, STR_ARG(result->model), STR_ARG(result->check_name));
+        if (str_equal(result->status, STR("error"))) {
+            strbuf_format(&list, " (" STR_FMT ")", STR_ARG(result->message));
+        } else {
+            strbuf_format(&list, " (%lld failing)", (long long)result->failures);
+        }
+    }
+    if (list.size == 0) {
+        return OK;
+    }
+    Str text = strbuf_str(&list);
+    return error_set(err, ERROR_CHECK, "checks failed — promotion blocked: " STR_FMT, STR_ARG(text));
+}

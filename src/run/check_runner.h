@@ -1,0 +1,33 @@
+/* Runs the checks of one model against one relation, on one connection: inside the transaction that wrote the rows, or
+ * on committed ones. Every check runs, also after one failed. */
+#ifndef INTERLACE_RUN_CHECK_RUNNER_H
+#define INTERLACE_RUN_CHECK_RUNNER_H
+
+#include "run/relations.h"
+#include "run/session.h"
+
+typedef struct CheckRun {
+    Session *session;
+    EngineConnection *connection;
+    const RelationMap *relations;
+    const Model *model;
+    SqlRelation table; /* where the model's rows are */
+    Str environment;
+    Str fingerprint;   /* of the rows that are checked */
+    Str trigger;       /* apply, adhoc */
+    Str only;          /* one check's name; empty: all */
+    bool strict;       /* warn blocks as error does */
+    bool (*is_cancelled)(void *context);
+    void *cancel_context;
+} CheckRun;
+
+/* FAILED only when the outcomes could not be had (interrupted). `transaction_lost_out` (may be NULL outside of one):
+ * a check failed while it ran, so the transaction can only be rolled back; the outcomes until then are given. */
+MUST_CHECK Status check_runner_run(const CheckRun *run, Arena *arena, CheckResultVec *results_out,
+                                   bool *transaction_lost_out, Error *err);
+
+bool check_result_is_blocking(const CheckResult *result, bool strict);
+/* CheckError "checks failed — promotion blocked: m.check (n failing); …"; OK when none blocks. */
+MUST_CHECK Status check_results_gate(const CheckResultVec *results, bool strict, Error *err);
+
+#endif

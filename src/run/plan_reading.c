@@ -1,0 +1,28 @@
+#include "project/graph.h"
+#include "run/apply_steps.h"
+
+Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
+                       Plan **plan_out, Error *err) {
+    PlanState plan_state = {0};
+    TRY(state_load_snapshots(state, arena, &plan_state.snapshots, err));
+    TRY(state_load_pointers(state, options->environment, arena, &plan_state.pointers, err));
+    return plan_build(project, &plan_state, options, plan_out, err);
+}
+
+static Status read_plan(Session *session, const PlanOptions *options, Plan **plan_out, Error *err) {
+    TRY(environment_check_name(options->environment, err));
+    TRY(recovery_finish_if_needed(session, err));
+    StateStore *state = NULL;
+    TRY(session_state_for_reading(session, &state, err));
+    return plan_from_state(session->project, state, options, session->arena, plan_out, err);
+}
+
+Status plan_for_reading(Session *session, const PlanOptions *options, Plan **plan_out, ErrorList *faults) {
+    TRY(project_check_supported(session->project, faults));
+    AUTO(error) Error err = {0};
+    if (failed(read_plan(session, options, plan_out, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    return OK;
+}

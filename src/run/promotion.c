@@ -1,0 +1,241 @@
+#include "run/promotion.h"
+
+#include "base/test_hooks.h"
+#include "project/graph.h"
+#include "run/apply.h"
+#include "run/relations.h"
+#include "sql/sql_buf.h"
+
+/* ---- The intent of a plan. */
+
+static IntentView view_of_model(const Plan *plan, const Model *model, SqlRelation relation, Arena *arena) {
+    return (IntentView){
+        .engine = model->engine,
+        .view_schema = environment_view_schema(arena, plan->environment, model->schema),
+        .view_name = model->base,
+        .relation_schema = relation.schema,
+        .relation_name = relation.name,
+    };
+}
+
+/* The view of a model that is known by its name alone: its file is gone. */
+static IntentView view_of_removed(const Plan *plan, Str name, Arena *arena) {
+    size_t dot = str_find_last_char(name, '.');
+    Str schema = dot == STR_NOT_FOUND ? STR("main") : str_slice(name, 0, dot);
+    return (IntentView){
+        .engine = plan->project->config->default_engine,
+        .view_schema = environment_view_schema(arena, plan->environment, schema),
+        .view_name = dot == STR_NOT_FOUND ? name : str_skip(name, dot + 1),
+    };
+}
+
+static void add_task(const Plan *plan, const PlanTask *task, SqlRelation relation, Arena *arena, Intent *intent) {
+    const Model *model = task->model;
+    int64_t revision = task->action == TASK_REUSE ? task->snapshot->revision : 0;
+    pointer_vec_push(arena, &intent->put,
+                     (Pointer){.model = model->name, .fingerprint = model->fingerprint, .revision = revision});
+
+    bool had_relation = plan->current[model->index] != NULL && plan->current[model->index]->physical_name.size > 0;
+    if (relation.name.size > 0 || had_relation) {
+        /* Without a relation (it is ephemeral now) the view of its earlier self goes. */
+        intent_view_vec_push(arena, &intent->views, view_of_model(plan, model, relation, arena));
+    }
+}
+
+void promotion_intent(const Plan *plan, Arena *arena, Intent *intent_out) {
+    RelationMap relations = relation_map_from_plan(plan, arena);
+    Intent intent = {.environment = plan->environment, .command = STR("apply")};
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        const PlanTask *task = &plan->tasks.items[i];
+        add_task(plan, task, relations.items[task->model->index], arena, &intent);
+    }
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        if (change->type == CHANGE_REMOVED) {
+            str_vec_push(arena, &intent.removed, change->name);
+            intent_view_vec_push(arena, &intent.views, view_of_removed(plan, change->name, arena));
+        }
+    }
+    *intent_out = intent;
+}
+
+/* ---- Names that are taken. */
+
+static Str view_key(Arena *arena, Str schema, Str name) {
+    return str_format(arena, STR_FMT "." STR_FMT, STR_ARG(schema), STR_ARG(name));
+}
+
+/* The environment views that exist, by "schema.name" without case. */
+static Status load_environment_views(EngineConnection *connection, Arena *arena, StrMap **views_out, Error *err) {
+    EngineViewVec views = {0};
+    TRY(engine_environment_views(connection, arena, &views, err));
+    StrMap *by_key = str_map_create(arena, STR_MAP_FOLD);
+    for (size_t i = 0; i < views.count; i++) {
+        str_map_put(by_key, view_key(arena, views.items[i].schema, views.items[i].name), &views.items[i]);
+    }
+    *views_out = by_key;
+    return OK;
+}
+
+static Status refuse_foreign(const IntentView *view, RelationKind kind, Error *err) {
+    error_set(err, ERROR_PLAN, "the name " STR_FMT "." STR_FMT " is taken by a %s that interlace did not make",
+              STR_ARG(view->view_schema), STR_ARG(view->view_name), kind == RELATION_TABLE ? "table" : "view");
+    error_hint(err, "rename or move it, or give the model another name; nothing was changed");
+    error_code(err, STR("view.occupied"));
+    return FAILED;
+}
+
+Status promotion_preflight(EngineConnection *connection, const Intent *intent, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StrMap *ours = NULL;
+    TRY(load_environment_views(connection, arena, &ours, err));
+    for (size_t i = 0; i < intent->views.count; i++) {
+        const IntentView *view = &intent->views.items[i];
+        if (view->relation_name.size == 0 || str_map_contains(ours, view_key(arena, view->view_schema, view->view_name))) {
+            continue;
+        }
+        RelationKind kind;
+        SqlRelation relation = {.schema = view->view_schema, .name = view->view_name};
+        TRY(engine_relation_kind(connection, relation, &kind, err));
+        if (kind != RELATION_ABSENT) {
+            return refuse_foreign(view, kind, err);
+        }
+    }
+    return OK;
+}
+
+/* ---- (b): the views, in one transaction. */
+
+static Status execute(EngineConnection *connection, const StrBuf *sql, Arena *arena, Error *err) {
+    SqlText text = sql_text_own(arena, strbuf_copy(sql, arena));
+    return engine_execute(connection, &text, NULL, err);
+}
+
+static Status create_view(EngineConnection *connection, const IntentView *view, Arena *arena, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "CREATE OR REPLACE VIEW ");
+    sql_relation(&sql, (SqlRelation){.schema = view->view_schema, .name = view->view_name});
+    strbuf_text(&sql, " AS SELECT * FROM ");
+    sql_relation(&sql, (SqlRelation){.schema = view->relation_schema, .name = view->relation_name});
+    return execute(connection, &sql, arena, err);
+}
+
+/* Only a view of ours goes: an object of the same name that somebody else made stays. */
+static Status drop_view(EngineConnection *connection, const IntentView *view, const StrMap *ours, Arena *arena,
+                        Error *err) {
+    if (!str_map_contains(ours, view_key(arena, view->view_schema, view->view_name))) {
+        return OK;
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "DROP VIEW IF EXISTS ");
+    sql_relation(&sql, (SqlRelation){.schema = view->view_schema, .name = view->view_name});
+    return execute(connection, &sql, arena, err);
+}
+
+static Status move_views(EngineConnection *connection, const Intent *intent, const StrMap *ours, Arena *arena,
+                         Error *err) {
+    for (size_t i = 0; i < intent->views.count; i++) {
+        const IntentView *view = &intent->views.items[i];
+        TRY(test_hook("promotion.view", err));
+        if (view->relation_name.size > 0) {
+            TRY(create_view(connection, view, arena, err));
+        } else {
+            TRY(drop_view(connection, view, ours, arena, err));
+        }
+    }
+    return OK;
+}
+
+static Status create_view_schemas(EngineConnection *connection, const Intent *intent, Arena *arena, Error *err) {
+    StrVec schemas = {0};
+    StrMap *seen = str_map_create(arena, STR_MAP_FOLD);
+    for (size_t i = 0; i < intent->views.count; i++) {
+        const IntentView *view = &intent->views.items[i];
+        if (view->relation_name.size > 0 && !str_map_contains(seen, view->view_schema)) {
+            str_map_put(seen, view->view_schema, seen);
+            str_vec_push(arena, &schemas, view->view_schema);
+        }
+    }
+    return engine_create_schemas(connection, &schemas, err);
+}
+
+static Status move_views_in_transaction(Session *session, const Intent *intent, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    Engine *engine = NULL;
+    TRY(session_engine(session, false, &engine, err));
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    TRY(engine_connect(engine, &connection, err));
+    StrMap *ours = NULL;
+    TRY(load_environment_views(connection, arena, &ours, err));
+    TRY(create_view_schemas(connection, intent, arena, err));
+
+    TRY(engine_begin(connection, err));
+    if (failed(move_views(connection, intent, ours, arena, err))) {
+        engine_rollback(connection);
+        return error_wrap(err, "moving the views of '" STR_FMT "'", STR_ARG(intent->environment));
+    }
+    return engine_commit(connection, err);
+}
+
+/* ---- (b) and (c), for a new intent and for one that a dead process left. */
+
+static Status finish(Session *session, StateLock *lock, const Intent *intent, int64_t *generation_out, Error *err) {
+    if (intent->views.count > 0) {
+        TRY(move_views_in_transaction(session, intent, err));
+    }
+    TRY(test_hook("promotion.moved", err));
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    return state_intent_commit(state, lock, intent, generation_out, err);
+}
+
+Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, int64_t *generation_out, Error *err) {
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_intent_begin(state, lock, intent, err));
+    TRY(test_hook("promotion.intended", err));
+    return finish(session, lock, intent, generation_out, err);
+}
+
+/* ---- Recovery. */
+
+Status recovery_finish(Session *session, StateLock *lock, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    IntentVec intents = {0};
+    TRY(state_load_intents(state, arena, &intents, err));
+    for (size_t i = 0; i < intents.count; i++) {
+        int64_t generation;
+        if (failed(finish(session, lock, &intents.items[i], &generation, err))) {
+            return error_wrap(err, "finishing a promotion of '" STR_FMT "' that was interrupted",
+                              STR_ARG(intents.items[i].environment));
+        }
+        session_note(session, "finished a promotion of '" STR_FMT "' that was interrupted (generation %lld)",
+                     STR_ARG(intents.items[i].environment), (long long)generation);
+    }
+    return OK;
+}
+
+/* An intent whose command is still alive is being carried out right now: that command will finish it, so a reader looks at
+ * the old pointers and goes on. Hence the lock is only tried. */
+Status recovery_finish_if_needed(Session *session, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
+    TRY(session_state_for_reading(session, &state, err));
+    IntentVec intents = {0};
+    TRY(state_load_intents(state, arena, &intents, err));
+    if (intents.count == 0) {
+        return OK;
+    }
+    TRY(session_state_for_writing(session, &state, err));
+    AUTO(state_lock) StateLock *lock = NULL;
+    if (failed(state_lock_acquire(state, &(LockOptions){.command = STR("recovery")}, &lock, err))) {
+        bool is_busy = err->kind == ERROR_LOCK;
+        if (is_busy) {
+            error_clear(err);
+        }
+        return is_busy ? OK : FAILED;
+    }
+    return recovery_finish(session, lock, err);
+}

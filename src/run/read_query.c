@@ -1,0 +1,204 @@
+#include "run/read_query.h"
+
+#include "project/graph.h"
+#include "run/apply.h"
+#include "run/query_watchdog.h"
+#include "run/readable_relations.h"
+#include "sql/sql_fence.h"
+#include "sql/sql_splice.h"
+
+/* What a cell that is no text counts towards QUERY_CELLS_SIZE_MAX. */
+#define PLAIN_CELL_SIZE ((size_t)16)
+
+/* One query on its way. */
+typedef struct ReadQuery {
+    Session *session;
+    const ReadQueryOptions *options;
+    Arena *arena;
+    ReadableRelations *readable;
+    SqlFacts facts;
+    Str sql; /* with the views' names, wrapped */
+} ReadQuery;
+
+/* --- Layer one: what the text may say --------------------------------------------------------------------------------
+ */
+
+static Status refuse_unbuilt(const ReadQuery *query, Error *err) {
+    Status status =
+        error_set(err, ERROR_QUERY, "nothing is built in '" STR_FMT "' yet", STR_ARG(query->options->environment));
+    bool is_production = str_equal(query->options->environment, STR("prod"));
+    error_hint(err, "run interlace apply%s" STR_FMT, is_production ? "" : " -e ",
+               STR_ARG(is_production ? STR_EMPTY : query->options->environment));
+    return status;
+}
+
+static bool owns_relation(void *context, const SqlTableRef *table) {
+    return readable_relations_find(context, table) != NULL;
+}
+
+/* Before anything is built no name can be known; what else is wrong with the text is still said first. */
+static bool owns_any_relation(void *context, const SqlTableRef *table) {
+    (void)context;
+    return !table->is_file;
+}
+
+static Status check_text(ReadQuery *query, Error *err) {
+    if (query->options->sql.size > QUERY_TEXT_MAX) {
+        return error_set(err, ERROR_QUERY, "the query has %zu bytes; at most %zu are read", query->options->sql.size,
+                         QUERY_TEXT_MAX);
+    }
+    bool is_empty = readable_relations_is_empty(query->readable);
+    SqlFencePolicy policy = {.owns_relation = is_empty ? owns_any_relation : owns_relation, .context = query->readable};
+    AUTO(duck_parser) DuckParser *parser = NULL;
+    TRY(duck_parser_open(&parser, err));
+    TRY(sql_fence_check(parser, query->options->sql, &policy, query->arena, &query->facts, err));
+    return is_empty ? refuse_unbuilt(query, err) : OK;
+}
+
+/* --- The statement that is sent --------------------------------------------------------------------------------------
+ */
+
+/* One row more than asked for tells whether there are more. */
+static Status make_statement(ReadQuery *query, Error *err) {
+    const SqlFacts *facts = &query->facts;
+    SqlReplacement *replacements = ARENA_NEW_ARRAY(query->arena, SqlReplacement, facts->tables.count);
+    for (size_t i = 0; i < facts->tables.count; i++) {
+        const SqlRelation *relation = readable_relations_find(query->readable, &facts->tables.items[i]);
+        replacements[i].relation = relation == NULL ? (SqlRelation){0} : *relation;
+    }
+    SqlText text = sql_text_own(query->arena, query->options->sql);
+    SqlText spliced;
+    TRY(sql_splice(&text, facts, replacements, NULL, 0, query->arena, &spliced, err));
+    SqlText body = sql_text_as_body(&spliced, query->arena);
+    query->sql = str_format(query->arena, "SELECT * FROM (" STR_FMT "\n) LIMIT %lld", STR_ARG(body.text),
+                            (long long)query->options->limit + 1);
+    return OK;
+}
+
+/* --- Layer two: what the engine may do -------------------------------------------------------------------------------
+ */
+
+static bool reads_files(const Model *model) {
+    if (model->kind != MODEL_SQL || model->materialise == MATERIALISE_VIRTUAL) {
+        return false;
+    }
+    bool reads = model->facts->file_readers.count > 0;
+    for (size_t i = 0; i < model->facts->tables.count; i++) {
+        reads = reads || model->facts->tables.items[i].is_file;
+    }
+    return reads;
+}
+
+/* Shuts this instance off from files and network for good, and its settings with it. A view of the project that reads
+ * files reads them now: then the project's own folder stays open, and nothing else. */
+static Status shut_external_access(DuckConnection *connection, const Project *project, Error *err) {
+    int64_t is_shut = 0;
+    TRY(duck_query_int(connection, STR("SELECT current_setting('lock_configuration')::INTEGER"), &is_shut, err));
+    if (is_shut != 0) {
+        return OK;
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    for (size_t i = 0; i < project->model_count && sql.size == 0; i++) {
+        if (reads_files(project->models[i])) {
+            strbuf_text(&sql, "SET allowed_directories = [");
+            sql_literal(&sql, project->config->root);
+            strbuf_text(&sql, "]; ");
+        }
+    }
+    strbuf_text(&sql, "SET enable_external_access = false; SET lock_configuration = true");
+    return duck_execute(connection, strbuf_str(&sql), NULL, err);
+}
+
+static Status run_watched(ReadQuery *query, DuckConnection *connection, DuckRows *rows_out, Error *err) {
+    QueryWatchdog *watchdog = NULL;
+    TRY(query_watchdog_start(connection, (int64_t)QUERY_SECONDS_MAX * 1000000, &watchdog, err));
+    Status status = duck_begin_read_only(connection, err);
+    if (!failed(status)) {
+        status = duck_query(connection, query->sql, query->arena, rows_out, err);
+    }
+    bool took_too_long = query_watchdog_stop(watchdog);
+    duck_rollback(connection);
+    if (failed(status) && took_too_long) {
+        return error_set(err, ERROR_QUERY, "the query took longer than %d s and was stopped", QUERY_SECONDS_MAX);
+    }
+    return status;
+}
+
+static Status run_on_warehouse(ReadQuery *query, DuckRows *rows_out, Error *err) {
+    Engine *engine = NULL;
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    TRY(session_engine(query->session, true, &engine, err));
+    if (!engine_database_exists(engine)) {
+        return refuse_unbuilt(query, err);
+    }
+    TRY(engine_connect(engine, &connection, err));
+    DuckConnection *duck = engine_connection_duck(connection);
+    if (duck == NULL) {
+        return error_set(err, ERROR_QUERY, "engine '" STR_FMT "' cannot be asked yet", STR_ARG(engine_name(engine)));
+    }
+    TRY(shut_external_access(duck, query->session->project, err));
+    return run_watched(query, duck, rows_out, err);
+}
+
+/* What the engine says of the user's own query is a QueryError, without the statement that was made of it. */
+static Status as_query_error(Error *err) {
+    if (err->kind == ERROR_EXECUTION || err->kind == ERROR_COMPILATION) {
+        err->kind = ERROR_QUERY;
+    }
+    err->sql = STR_EMPTY;
+    err->sql_offset = STR_NOT_FOUND;
+    return FAILED;
+}
+
+/* --- The result ------------------------------------------------------------------------------------------------------
+ */
+
+static size_t cell_size(const DuckCell *cell) {
+    return cell->kind == DUCK_CELL_TEXT ? cell->text.size : PLAIN_CELL_SIZE;
+}
+
+/* How many whole rows stay within the limits. */
+static size_t rows_within_limits(const DuckRows *rows, int64_t limit) {
+    size_t size = 0;
+    for (size_t row = 0; row < rows->row_count; row++) {
+        for (size_t column = 0; column < rows->columns.count; column++) {
+            size += cell_size(duck_cell(rows, row, column));
+        }
+        if (size > QUERY_CELLS_SIZE_MAX || row == (size_t)limit) {
+            return row;
+        }
+    }
+    return rows->row_count;
+}
+
+static Status open_query(ReadQuery *query, Error *err) {
+    StateStore *state = NULL;
+    TRY(recovery_finish_if_needed(query->session, err));
+    TRY(session_state_for_reading(query->session, &state, err));
+    return readable_relations_load(query->session->project, state, query->options->environment, query->arena,
+                                   &query->readable, err);
+}
+
+Status read_query(Session *session, const ReadQueryOptions *options, Arena *arena, ReadQueryResult *result_out,
+                  Error *err) {
+    assert(options->limit >= 1);
+    ReadQueryOptions bounded = *options;
+    bounded.limit = options->limit < QUERY_LIMIT_MAX ? options->limit : QUERY_LIMIT_MAX;
+    ReadQuery query = {.session = session, .options = &bounded, .arena = arena};
+    int64_t started_us = clock_monotonic_us();
+
+    TRY(environment_check_name(options->environment, err));
+    TRY(open_query(&query, err));
+    TRY(check_text(&query, err));
+    TRY(make_statement(&query, err));
+    DuckRows rows = {0};
+    if (failed(run_on_warehouse(&query, &rows, err))) {
+        return as_query_error(err);
+    }
+    size_t kept = rows_within_limits(&rows, bounded.limit);
+    result_out->is_truncated = kept < rows.row_count;
+    result_out->rows = rows;
+    result_out->rows.row_count = kept;
+    result_out->seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
+    return OK;
+}

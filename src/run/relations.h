@@ -1,0 +1,28 @@
+/* RelationMap: which relation stands for each model during one command. Readers of this command (queries, checks, Python
+ * handles) resolve through it, never by recomputing a name: a reused model lives at its recorded relation. Filled before
+ * builders start, then const. */
+#ifndef INTERLACE_RUN_RELATIONS_H
+#define INTERLACE_RUN_RELATIONS_H
+
+#include "plan/plan.h"
+
+typedef struct RelationMap {
+    const Project *project;
+    SqlRelation *items; /* a model each; an empty name: it has no relation here */
+} RelationMap;
+
+/* From a plan: a task's relation is the one it builds or reuses, another model's is the promoted one. */
+RelationMap relation_map_from_plan(const Plan *plan, Arena *arena);
+
+SqlRelation relation_of_snapshot(const Snapshot *snapshot);
+
+/* The model's query with physical names, ephemeral upstreams inlined as CTEs: what the engine gets.
+ * ExecutionError when an upstream has no relation (nothing built there). */
+MUST_CHECK Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,
+                                     Error *err);
+
+/* `SELECT * FROM relation`, or the rendered query of an ephemeral model. */
+MUST_CHECK Status render_model_rows(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,
+                                    Error *err);
+
+#endif

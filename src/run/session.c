@@ -1,0 +1,231 @@
+#include "run/session.h"
+
+#include "base/files.h"
+#include "plan/fingerprint.h"
+#include "run/test_poller.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Events come from builder threads and from threads of the Python runtime. */
+struct SessionLock {
+    pthread_mutex_t mutex;
+};
+
+static struct SessionLock *session_lock_create(void) {
+    struct SessionLock *lock = heap_alloc_zeroed(1, sizeof *lock);
+    pthread_mutex_init(&lock->mutex, NULL);
+    return lock;
+}
+
+static void session_lock_destroy(struct SessionLock *lock) {
+    if (lock != NULL) {
+        pthread_mutex_destroy(&lock->mutex);
+        free(lock);
+    }
+}
+
+void session_emit(Session *session, Event event) {
+    if (session->events.emit == NULL) {
+        return;
+    }
+    event.at = clock_now_us();
+    pthread_mutex_lock(&session->emit_lock->mutex);
+    session->events.emit(session->events.context, &event);
+    pthread_mutex_unlock(&session->emit_lock->mutex);
+}
+
+void session_note(Session *session, const char *format, ...) {
+    AUTO(arena) Arena *arena = arena_create();
+    va_list arguments;
+    va_start(arguments, format);
+    Str text = str_format_v(arena, format, arguments);
+    va_end(arguments);
+    session_emit(session, (Event){.type = EVENT_NOTE, .text = text});
+}
+
+static void write_python_log(void *context, Str model, Str level, Str message) {
+    Session *session = context;
+    const Model *found = session->project == NULL ? NULL : project_find(session->project, model);
+    session_emit(session, (Event){.type = EVENT_LOG, .model = found, .level = level, .text = message});
+}
+
+/* Discovery runs while the project is being loaded: its configuration exists, the Project does not yet. The runtime is
+ * made on the first Python file, so that a project without Python never has one. */
+static Status discover_python(void *context, const ProjectConfig *config, const PythonFileVec *files, Arena *arena,
+                              const ConfigValue **manifest_out, ErrorList *faults) {
+    Session *session = context;
+    AUTO(error) Error err = {0};
+    PythonOptions options = {
+        .config = config,
+        .workers_max = (size_t)config->parallelism,
+        .log = {.write = write_python_log, .context = session},
+        .no_cache = session->options.no_cache,
+    };
+    if (failed(python_runtime_create(&options, &session->python, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    PythonDiscovery discovery = python_runtime_discovery(session->python);
+    return discovery.discover(discovery.context, config, files, arena, manifest_out, faults);
+}
+
+static Status check_root(Str root, ErrorList *faults) {
+    if (file_is_directory(root)) {
+        return OK;
+    }
+    AUTO(error) Error err = {0};
+    Status status = error_set(&err, ERROR_CONFIGURATION, "no interlace project at " STR_FMT, STR_ARG(root));
+    error_list_take(faults, &err);
+    return status;
+}
+
+Status session_open(const SessionOptions *options, Session **session_out, ErrorList *faults) {
+    TRY(check_root(options->root, faults));
+
+    AUTO(session) Session *session = heap_alloc_zeroed(1, sizeof *session);
+    session->options = *options;
+    session->events = options->events;
+    session->emit_lock = session_lock_create();
+    session->arena = arena_create();
+
+    ProjectOptions project_options = {
+        .config = {.root = options->root, .overlay = options->overlay},
+        .python = {.discover = discover_python, .context = session},
+        .no_cache = options->no_cache,
+    };
+    TRY(project_load(&project_options, &session->project, faults));
+    fingerprint_project(session->project);
+
+    *session_out = TAKE(session);
+    return OK;
+}
+
+void session_close(Session *session) {
+    if (session == NULL) {
+        return;
+    }
+    python_runtime_destroy(session->python);
+    test_poller_stop(session->poller);
+    engine_destroy(session->engine);
+    state_store_close(session->state);
+    project_destroy(session->project);
+    arena_destroy(session->arena);
+    session_lock_destroy(session->emit_lock);
+    free(session);
+}
+
+Status session_state_for_reading(Session *session, StateStore **state_out, Error *err) {
+    if (session->state == NULL) {
+        TRY(state_store_open_existing(session->project->config->state_path, &session->state, err));
+        session->state_is_writable = false;
+    }
+    *state_out = session->state;
+    return OK;
+}
+
+/* The zone of the machine, for a project that names none: what its state database is made with holds from then on. */
+static Str local_timezone(Arena *arena) {
+    const char *variable = getenv("TZ");
+    if (variable != NULL && variable[0] != '\0' && variable[0] != ':' && variable[0] != '/') {
+        return str_copy(arena, str_from(variable));
+    }
+    char target[512];
+    ssize_t size = readlink("/etc/localtime", target, sizeof target);
+    if (size > 0) {
+        Str path = {.ptr = target, .size = (size_t)size};
+        size_t at = str_find(path, STR("zoneinfo/"));
+        if (at != STR_NOT_FOUND) {
+            return str_copy(arena, str_skip(path, at + STR("zoneinfo/").size));
+        }
+    }
+    return STR("UTC");
+}
+
+static Status record_timezone(Session *session, Error *err) {
+    Str recorded;
+    TRY(state_timezone(session->state, session->arena, &recorded, err));
+    Str configured = session->project->config->timezone;
+    if (recorded.size == 0) {
+        Str zone = configured.size > 0 ? configured : local_timezone(session->arena);
+        return state_set_timezone(session->state, zone, err);
+    }
+    if (configured.size > 0 && !str_equal(configured, recorded)) {
+        return state_set_timezone(session->state, configured, err);
+    }
+    return OK;
+}
+
+Status session_state_for_writing(Session *session, StateStore **state_out, Error *err) {
+    if (session->state != NULL && !session->state_is_writable) {
+        state_store_close(TAKE(session->state));
+    }
+    if (session->state == NULL) {
+        TRY(state_store_open(session->project->config->state_path, &session->state, err));
+        session->state_is_writable = true;
+        TRY(record_timezone(session, err));
+    }
+    *state_out = session->state;
+    return OK;
+}
+
+/* The engine computes in the project's zone, whatever the host's: naive times mean its wall clock. */
+static Status project_timezone(Session *session, Str *timezone_out, Error *err) {
+    *timezone_out = session->project->config->timezone;
+    if (timezone_out->size > 0) {
+        return OK;
+    }
+    StateStore *state = NULL;
+    TRY(session_state_for_reading(session, &state, err));
+    TRY(state_timezone(state, session->arena, timezone_out, err));
+    if (timezone_out->size == 0) {
+        *timezone_out = local_timezone(session->arena);
+    }
+    return OK;
+}
+
+static bool has_setting(const EngineConfig *config, Str name) {
+    for (size_t i = 0; i < config->settings.count; i++) {
+        if (str_equal_fold(config->settings.items[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status open_engine(Session *session, bool read_only, Error *err) {
+    const ProjectConfig *project_config = session->project->config;
+    const EngineConfig *configured = project_config_engine(project_config, project_config->default_engine);
+    assert(configured != NULL);
+    EngineConfig *config = ARENA_NEW(session->arena, EngineConfig);
+    *config = *configured;
+
+    if (!has_setting(config, STR("TimeZone"))) {
+        Str timezone;
+        TRY(project_timezone(session, &timezone, err));
+        ConfigSettingVec settings = {0};
+        for (size_t i = 0; i < configured->settings.count; i++) {
+            config_setting_vec_push(session->arena, &settings, configured->settings.items[i]);
+        }
+        config_setting_vec_push(session->arena, &settings, (ConfigSetting){STR("TimeZone"), timezone});
+        config->settings = settings;
+    }
+
+    EngineOptions options = {.config = config, .root = project_config->root, .read_only = read_only};
+    TRY(engine_create(&options, &session->engine, err));
+    session->engine_is_read_only = read_only;
+    session->poller = read_only ? NULL : test_poller_start(session->engine);
+    return OK;
+}
+
+Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err) {
+    if (session->engine != NULL && session->engine_is_read_only && !read_only) {
+        engine_destroy(TAKE(session->engine));
+    }
+    if (session->engine == NULL) {
+        TRY(open_engine(session, read_only, err));
+    }
+    *engine_out = session->engine;
+    return OK;
+}
