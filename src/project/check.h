@@ -23,22 +23,32 @@ typedef enum CheckType {
 
 typedef enum CheckSeverity { SEVERITY_ERROR, SEVERITY_WARN, SEVERITY_INFO } CheckSeverity;
 
+/* What stands before a check's expression while it is read by itself. */
+#define CHECK_PREDICATE_HEAD "SELECT 1 WHERE "
+
+/* SQL that a check was given, read as a model's query is: which models its tables stand for. */
+typedef struct CheckSql {
+    SqlText text; /* a whole query: `query`, or `SELECT 1 WHERE (expression)` */
+    const SqlFacts *facts;
+    const ModelReference *references; /* one for each table; the checked model itself stands for its relation */
+} CheckSql;
+
 struct Check {
+    size_t model; /* the model it belongs to */
+    Str alias;    /* the checked table's name inside the query: the model's base name */
     CheckType type;
     Str name; /* unique within the model */
     CheckSeverity severity;
     SourceSpan place;
     StrVec columns;
-    Str where; /* predicate; empty: all rows */
+    Str where; /* predicate as it was written; empty: all rows */
     Str description;
     const ConfigValue *values;              /* accepted_values */
     const ConfigValue *minimum, *maximum;   /* range, row_count; NULL when absent */
     Str regex, expression, query, field;
     int64_t max_age_us;                     /* freshness */
-    size_t to;                              /* relationships: index of the parent model */
-    SqlText query_text;                     /* sql: with its place; facts below */
-    const SqlFacts *query_facts;
-    const ModelReference *query_references;
+    size_t to;                              /* relationships: index of the parent model; MODEL_NONE for others */
+    const CheckSql *query_sql, *expression_sql, *where_sql; /* NULL when there is none */
     IndexVec reads;                         /* other models this check reads */
     Str module_path, function;              /* Python checks */
 };

@@ -43,7 +43,7 @@ typedef struct ContractColumn {
 } ContractColumn;
 DEFINE_VEC(ContractColumnVec, contract_column_vec, ContractColumn)
 
-#define MODEL_NONE SIZE_MAX
+#define MODEL_NONE SIZE_MAX /* also the index of a model that is not ordered yet */
 
 /* What one table of a SQL model's query stands for. */
 typedef struct ModelReference {
@@ -86,6 +86,17 @@ typedef struct Model {
     ContractColumnVec contract;
     CheckVec checks;     /* declared ones, then Python checks, in order */
     const ConfigValue *schedule; /* NULL when absent; kept for `models --json` */
+
+    /* Terminals, windows and physical objects; a value is NULL (a text empty) when it was not declared. */
+    Str target, path, format;
+    const ConfigValue *options;
+    StrVec environments; /* table and file: where the model delivers; sorted */
+    const ConfigValue *indexes, *constraints, *schema_policy;
+    Str batch, clock;
+    StrVec clock_columns;
+    int64_t concurrency, lookback;
+    const ConfigValue *reads, *audit, *lineage;
+    const ConfigValue *declaration; /* all keys as they were written; NULL: a SQL file without a block */
 
     /* The JSON parts that fingerprints hash (spec 03 §1), compact, keys sorted, defaults written out. */
     Str config_json, metadata_json, physical_json; /* physical_json is empty when nothing is declared */

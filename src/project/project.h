@@ -16,6 +16,7 @@ typedef struct Project {
     Model **models;
     size_t model_count;
     StrMap *by_name;  /* name, in any letter case → Model * */
+    const ConfigValue *streams; /* of the Python manifest, as it is; NULL: none */
     StrVec notes;     /* one line each: external `x.orders` with the tail of a model's name, … */
 } Project;
 

@@ -4,7 +4,7 @@
 #ifndef INTERLACE_SQL_SQL_ANALYZER_H
 #define INTERLACE_SQL_SQL_ANALYZER_H
 
-#include "base/hash.h"
+#include "duck/duck_parser.h"
 #include "sql/sql_facts.h"
 #include "sql/sql_text.h"
 
@@ -14,6 +14,9 @@ typedef struct SqlAnalyzer SqlAnalyzer;
 MUST_CHECK Status sql_analyzer_open(Str cache_directory, SqlAnalyzer **analyzer_out, Error *err);
 void sql_analyzer_close(SqlAnalyzer *analyzer); /* NULL is fine */
 DEFINE_AUTO(SqlAnalyzer, sql_analyzer, sql_analyzer_close)
+
+/* The analyzer's own parser, opened on first need: for query_parse and the fence. Borrowed. */
+MUST_CHECK Status sql_analyzer_parser(SqlAnalyzer *analyzer, DuckParser **parser_out, Error *err);
 
 typedef struct SqlAnalysis {
     const SqlFacts *facts;

@@ -19,13 +19,13 @@ DEFINE_VEC(SqlTableRefVec, sql_table_ref_vec, SqlTableRef)
 
 /* `schema.` of a column reference schema.table.column: cut when that table's name is spliced. */
 typedef struct SqlColumnPrefix {
-    Str schema, table;
-    size_t start, end; /* from the schema's first byte to the table's first byte */
+    Str schema, table; /* as the table reference has them: main.orders.id of `FROM orders` has no schema */
+    size_t start, end; /* from the schema's (or catalog's) first byte to the table's first byte */
 } SqlColumnPrefix;
 DEFINE_VEC(SqlColumnPrefixVec, sql_column_prefix_vec, SqlColumnPrefix)
 
 typedef struct SqlFunctionRef {
-    Str name;      /* as written, without schema */
+    Str name;      /* as written, without schema; signs, brackets and keywords that become calls are left out */
     size_t start;  /* STR_NOT_FOUND when the parser gives none */
     bool in_from;  /* a table function */
 } SqlFunctionRef;
@@ -41,7 +41,8 @@ typedef struct SqlFacts {
     size_t with_offset;            /* where a CTE may be inserted: behind the leading WITH [RECURSIVE], else the first token */
     bool has_with;                 /* a leading WITH is there */
     bool has_top_order_by;
-    StrVec output_names;           /* names of the select list as far as they are explicit; empty when there is a star */
+    StrVec output_names;           /* names of the select list; an item without explicit name is empty text; no items at
+                                      all when the columns are not known from the text (a star, unnest, BY NAME) */
 } SqlFacts;
 
 #endif

@@ -38,6 +38,8 @@ DEFINE_VEC(SqlEditVec, sql_edit_vec, SqlEdit)
 /* Edits in any order; overlapping ones are refused (ERROR_INTERNAL), several insertions at one place keep their order. */
 MUST_CHECK Status sql_text_edit(const SqlText *text, const SqlEditVec *edits, Arena *arena, SqlText *edited_out,
                                 Error *err);
+SqlText sql_text_slice(const SqlText *text, size_t start, size_t end, Arena *arena); /* bytes [start, end) */
+SqlText sql_text_copy(const SqlText *text, Arena *arena); /* text and segments; files are still borrowed */
 SqlText sql_text_concat(Arena *arena, const SqlText *parts, size_t count);
 
 /* The place of byte `offset`; an empty file when it has none. */

@@ -1,0 +1,10 @@
+/* interlace:
+  materialise: view
+  tags: [raw]
+  description: Names of the carriers
+  checks:
+    - unique: carrier
+    - not_null: [carrier, name]
+*/
+SELECT *
+FROM read_csv('data/airlines.csv', header = true, columns = {'carrier': 'VARCHAR', 'name': 'VARCHAR'})

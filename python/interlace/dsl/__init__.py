@@ -1,0 +1,1 @@
+"""How models, checks and streams are declared."""

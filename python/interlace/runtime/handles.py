@@ -1,0 +1,147 @@
+"""The handle on an upstream's rows that a model gets as a parameter."""
+
+import io
+
+from interlace._later import later
+from interlace.exceptions import DefinitionError, ExecutionError
+from interlace.runtime.stream_file import SocketReader
+
+_READ_BUFFER = 1 << 18
+_ROWS_JOINED = 1 << 16
+_BYTES_JOINED = 16 << 20
+
+
+class RelationHandle:
+    """Rows of one upstream, read once: as a stream of batches in bounded memory (`reader`) or whole (`table`).
+
+    Nothing is asked of the warehouse before the first use. A handle stays valid until the model's output is complete.
+    """
+
+    def __init__(self, name, open_socket):
+        self.name = name
+        self._open_socket = open_socket  # gives the socket that carries the rows
+        self._file = None
+        self._stream = None  # pyarrow's stream reader, once opened
+        self._is_read = False
+
+    def __repr__(self):
+        return f"<RelationHandle '{self.name}'>"
+
+    @property
+    def schema(self):
+        """The pyarrow schema; to be asked before the rows are read."""
+        self._refuse_second_use("its schema")
+        return self._opened().schema
+
+    def reader(self):
+        """A pyarrow.RecordBatchReader over all rows."""
+        import pyarrow
+
+        stream = self._begin_read()
+        return pyarrow.RecordBatchReader.from_batches(stream.schema, self._joined_batches(stream))
+
+    def table(self):
+        """All rows as one pyarrow.Table."""
+        import pyarrow
+
+        stream = self._begin_read()
+        return pyarrow.Table.from_batches(list(self._joined_batches(stream)), stream.schema)
+
+    def pandas(self):
+        """All rows as a pandas.DataFrame."""
+        return self.table().to_pandas()
+
+    def polars(self):
+        """All rows as a polars.DataFrame."""
+        import polars
+
+        return polars.from_arrow(self.table())
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """For libraries that take Arrow streams."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def close(self):
+        """Gives the rows up. Done for all handles when the model has ended."""
+        self._is_read = True
+        self._open_socket = None
+        if self._file is not None:
+            self._file.close()
+
+    def select(self, *columns):
+        """Only some columns."""
+        raise later("RelationHandle.select")
+
+    def where(self, predicate):
+        """Only some rows."""
+        raise later("RelationHandle.where")
+
+    def sql(self, query):
+        """A query over the rows."""
+        raise later("RelationHandle.sql")
+
+    def duckdb(self):
+        """The rows as a relation of the duckdb package."""
+        raise later("RelationHandle.duckdb")
+
+    def _refuse_second_use(self, what):
+        if self._is_read:
+            raise DefinitionError(
+                f"upstream '{self.name}' has been read already: {what} cannot be had a second time",
+                code="handle.second_read",
+                hint="keep what the first read gave, for example `rows = handle.table()`",
+            )
+
+    def _begin_read(self):
+        self._refuse_second_use("its rows")
+        stream = self._opened()
+        self._is_read = True
+        return stream
+
+    def _opened(self):
+        if self._stream is None:
+            import pyarrow
+
+            self._file = io.BufferedReader(SocketReader(self._open_socket(self.name)), _READ_BUFFER)
+            try:
+                self._stream = pyarrow.ipc.open_stream(self._file)
+            except pyarrow.ArrowInvalid as failure:
+                raise self._broken() from failure
+        return self._stream
+
+    def _joined_batches(self, stream):
+        """The batches, small neighbours joined: user code that loops over them pays for each one."""
+        import pyarrow
+
+        pending, rows, size = [], 0, 0
+        for batch in self._batches(stream):
+            pending.append(batch)
+            rows += batch.num_rows
+            size += batch.nbytes
+            if rows >= _ROWS_JOINED or size >= _BYTES_JOINED:
+                yield _join(pyarrow, pending)
+                pending, rows, size = [], 0, 0
+        if pending:
+            yield _join(pyarrow, pending)
+
+    def _batches(self, stream):
+        import pyarrow
+
+        try:
+            yield from stream
+        except (pyarrow.ArrowInvalid, OSError) as failure:
+            raise self._broken() from failure
+        if self._file.raw.at_end:
+            raise self._broken()
+        self._file.close()
+
+    def _broken(self):
+        """The core closed the stream early; it knows why and reports that in place of this."""
+        return ExecutionError(f"the rows of upstream '{self.name}' ended early", code="input.broken")
+
+
+def _join(pyarrow, batches):
+    if len(batches) > 1:
+        joined = pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
+        return joined[0] if joined else batches[0]
+    return batches[0]

@@ -1,0 +1,60 @@
+"""The rows of upstreams, asked for from the core."""
+
+import socket
+
+from interlace.exceptions import Cancelled, ExecutionError
+from interlace.runtime.handles import RelationHandle
+from interlace.worker.channel import ProtocolError
+
+
+class Inputs:
+    """The inputs of one task, by parameter."""
+
+    def __init__(self, channel, task):
+        self.channel = channel
+        self.task = task
+        self.handles = []
+
+    def handle(self, name):
+        """A handle on an upstream; nothing is asked for yet."""
+        handle = RelationHandle(name, self._open)
+        self.handles.append(handle)
+        return handle
+
+    def this(self, name):
+        """A handle on the previous table; None when there is none. That is known only by asking."""
+        opened = self._ask(name)
+        if opened is None:
+            return None
+        handle = RelationHandle(name, lambda _: opened)
+        self.handles.append(handle)
+        return handle
+
+    def value(self, name):
+        """The single value that the core gives for a parameter, exact in its type; None when there is none."""
+        opened = self._ask(name)
+        if opened is None:
+            return None
+        table = RelationHandle(name, lambda _: opened).table()
+        return table.column(0)[0].as_py() if table.num_rows else None
+
+    def close(self):
+        """Gives all of them up."""
+        for handle in self.handles:
+            handle.close()
+
+    def _open(self, name):
+        opened = self._ask(name)
+        if opened is None:
+            raise ExecutionError(f"upstream '{name}' has no rows to give")
+        return opened
+
+    def _ask(self, name):
+        """The socket that carries the rows of parameter `name`."""
+        self.channel.send({"t": "open_input", "task": self.task, "param": name})
+        reply = self.channel.receive()
+        if reply is None or reply["t"] == "cancel":
+            raise Cancelled
+        if reply["t"] != "input" or reply.get("param") != name:
+            raise ProtocolError(f"'{reply['t']}' came in place of the input '{name}'")
+        return None if reply.get("absent") else socket.socket(fileno=self.channel.take_fd())

@@ -1,0 +1,146 @@
+"""The worker's main loop: frames of the core in, one task at a time, its outcome out."""
+
+import os
+import socket
+import sys
+
+from interlace import _variables, connections, log
+from interlace._version import PROTOCOL, __version__
+from interlace.dsl.decorators import REGISTRY
+from interlace.failure import describe_failure
+from interlace.worker.cancellation import Cancellation
+from interlace.worker.channel import Channel
+from interlace.worker.files import ProjectFiles, StaleFile
+
+_CONTROL_FD = 3
+
+
+class Worker:
+    """State of this process."""
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.cancellation = Cancellation()
+        self.root = ""
+        self.files = None
+
+    def run(self):
+        """Until the core says `shutdown` or closes the socket."""
+        while True:
+            frame = self.channel.receive()
+            if frame is None or frame["t"] == "shutdown":
+                return
+            handler = _HANDLERS.get(frame["t"])
+            if handler is not None:  # a late `cancel` has nothing to cancel any more
+                handler(self, frame)
+
+    def hello(self, frame):
+        """Answers with what this process is; the core decides whether they understand each other."""
+        self.root = frame["root"]
+        self.files = ProjectFiles(self.root)
+        _variables.set_values(frame.get("vars") or {})
+        self.channel.send(
+            {
+                "t": "ready",
+                "protocol": PROTOCOL,
+                "sdk_version": __version__,
+                "python": ".".join(map(str, sys.version_info[:3])),
+                "executable": sys.executable,
+                "pid": os.getpid(),
+            }
+        )
+
+    def task(self, frame):
+        """Runs a task; whatever user code does, one frame ends it: `result`, `error` or `stale`."""
+        task = frame["task"]
+        log.set_sender(lambda level, text: self.channel.send(_log_frame(task, level, text)))
+        try:
+            with self.cancellation:
+                ending = {"t": "result", **self._run(frame)}
+        except StaleFile:
+            ending = {"t": "stale"}
+        except BaseException as failure:
+            ending = {"t": "error", **describe_failure(failure, self.root)}
+        log.set_sender(None)
+        _flush_output()
+        self.channel.send({**ending, "task": task})
+
+    def _run(self, frame):
+        is_build = frame["t"] != "discover"
+        REGISTRY.is_running = is_build
+        connections.set_running(is_build)
+        try:
+            return _runner(frame["t"])(self, frame)
+        finally:
+            REGISTRY.is_running = False
+            connections.set_running(False)
+
+    def inputs(self, task):
+        """The inputs of a task."""
+        from interlace.worker.inputs import Inputs
+
+        return Inputs(self.channel, task)
+
+
+def _runner(kind):
+    """The function of a task; its module is imported only now, since most commands need but one."""
+    if kind == "discover":
+        from interlace.worker.discover_task import discover as runner
+    elif kind == "run_model":
+        from interlace.worker.model_task import run_model as runner
+    else:
+        from interlace.worker.check_task import run_check as runner
+    return runner
+
+
+_HANDLERS = {
+    "hello": Worker.hello,
+    "ping": lambda worker, frame: worker.channel.send({"t": "pong"}),
+    "discover": Worker.task,
+    "run_model": Worker.task,
+    "run_check": Worker.task,
+}
+
+
+def _log_frame(task, level, text):
+    return {"t": "log", "task": task, "level": level, "message": text[:_LOG_TEXT_MAX]}
+
+
+_LOG_TEXT_MAX = 8192
+
+
+def _flush_output():
+    """What was printed comes before the outcome. User code may have closed or replaced the files."""
+    for file in (sys.stdout, sys.stderr):
+        try:
+            file.flush()
+        except Exception:
+            pass
+
+
+def _tidy_process(root):
+    """The environment and path of user code are those it would have without us."""
+    os.environ.pop("PYTHONSAFEPATH", None)
+    inherited = os.environ.pop("INTERLACE_PYTHONPATH", None)
+    os.environ.pop("PYTHONPATH", None)
+    if inherited is not None:
+        os.environ["PYTHONPATH"] = inherited
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", root)] + [root]
+
+
+def main():
+    """Runs the worker until the core is done with it, then leaves without waiting for threads of user code."""
+    import atexit
+
+    os.set_inheritable(_CONTROL_FD, False)
+    for file in (sys.stdout, sys.stderr):
+        file.reconfigure(line_buffering=True, errors="backslashreplace")
+    _tidy_process(os.getcwd())
+    worker = Worker(Channel(socket.socket(fileno=_CONTROL_FD)))
+    worker.cancellation.install()
+    try:
+        worker.run()
+        atexit._run_exitfuncs()
+    finally:
+        _flush_output()
+        os._exit(0 if sys.exc_info()[0] is None else 1)

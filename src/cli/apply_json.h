@@ -1,0 +1,18 @@
+/* What a command that builds prints for programs: the document of spec 07 §5 (ApplyResponse), and one line an event. */
+#ifndef INTERLACE_CLI_APPLY_JSON_H
+#define INTERLACE_CLI_APPLY_JSON_H
+
+#include "cli/cli.h"
+#include "run/apply.h"
+
+/* The fields of the document, into the object that is open. `checks`: all outcomes, in dependency order. */
+void apply_write_response(const ApplyResult *result, const CheckResultVec *checks, JsonWriter *writer);
+
+/* One event as one line with its line break: {"ts", "event", …}. EVENT_SUMMARY is not for this function: its line is
+ * made from the whole result. */
+void apply_append_event_line(const Event *event, StrBuf *out);
+/* The last line: the document's fields, and `error` or `errors` when it failed. `result` may be NULL. */
+void apply_append_summary_line(const ApplyResult *result, const CheckResultVec *checks, const ErrorList *faults,
+                               StrBuf *out);
+
+#endif

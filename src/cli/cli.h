@@ -1,0 +1,54 @@
+/* Cli: one run of the command line: what was asked, where results and messages go, and the exit code. The main
+ * thread's; only the console may be used from others. */
+#ifndef INTERLACE_CLI_CLI_H
+#define INTERLACE_CLI_CLI_H
+
+#include "cli/console.h"
+#include "cli/invocation.h"
+#include "config/json_writer.h"
+#include "run/session.h"
+
+typedef struct Cli {
+    const Invocation *invocation;
+    Arena *arena;     /* of this run */
+    Terminal out;     /* how stdout may be written to */
+    StrBuf text;      /* what goes to stdout next */
+    int out_errno;    /* the first failure of writing to stdout; what follows is dropped */
+    Console *console; /* stderr */
+    int exit_code;    /* of a result that was printed; 0 = success */
+    JsonWriter json;  /* between cli_json_begin and cli_json_end */
+} Cli;
+
+/* The whole program: argv in, exit code out. */
+int cli_main(int argc, char **argv);
+
+/* Sends `text` to stdout now: before something that takes long, and before messages that belong behind it. */
+void cli_flush(Cli *cli);
+
+/* One JSON document is to be the result, and nothing else on stdout. */
+bool cli_wants_json(const Cli *cli);
+bool cli_wants_json_lines(const Cli *cli);
+bool cli_is_quiet(const Cli *cli);
+JsonWriter *cli_json_begin(Cli *cli);
+void cli_json_end(Cli *cli);
+
+/* Appends a line to the result. */
+void cli_line(Cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The same with the words of a glyph around it: see Glyph. */
+Str cli_glyph(const Cli *cli, Glyph name);
+
+/* The project of --path, with the shared options applied. */
+MUST_CHECK Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults);
+/* Messages and notes of run/ that need no other treatment. */
+EventSink cli_console_events(Cli *cli);
+
+/* For commands that fail with one Error: takes it into `faults`. */
+Status cli_failed(ErrorList *faults, Error *err);
+#define CLI_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        if (failed(call)) {                                                                                            \
+            return cli_failed(faults, &err);                                                                           \
+        }                                                                                                              \
+    } while (0)
+
+#endif

@@ -1,0 +1,241 @@
+#include "cli/apply_json.h"
+#include "cli/check_text.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/model_text.h"
+#include "cli/plan_text.h"
+#include "cli/report.h"
+#include "cli/table.h"
+
+/* What is gathered while apply works. The emitter calls it from several threads, never two at once, while the main
+ * thread waits in apply(): so it may use the Cli. */
+typedef struct ApplyWatch {
+    Cli *cli;
+    Arena *arena;               /* of the copies below */
+    CheckResultVec late_checks; /* of models that are not built: only their checks changed */
+} ApplyWatch;
+
+/* --- While it works --------------------------------------------------------------------------------------------------
+ */
+
+static bool is_for_people(const Cli *cli) {
+    return !cli_wants_json(cli) && !cli_wants_json_lines(cli);
+}
+
+static void show_plan(Cli *cli, const Plan *plan) {
+    if (is_for_people(cli) && !cli_is_quiet(cli) && !plan->is_empty) {
+        plan_text_append(cli, plan, (PlanTextOptions){0});
+        cli_flush(cli);
+    }
+}
+
+static void keep_check(ApplyWatch *watch, const CheckResult *check) {
+    CheckResult copy = *check;
+    Str *texts[] = {&copy.environment, &copy.model,  &copy.fingerprint, &copy.check_name, &copy.check_type,
+                    &copy.severity,    &copy.status, &copy.message,     &copy.trigger,    &copy.sample_json};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        *texts[i] = str_copy(watch->arena, *texts[i]);
+    }
+    check_result_vec_push(watch->arena, &watch->late_checks, copy);
+}
+
+static void watch_event(void *context, const Event *event) {
+    ApplyWatch *watch = context;
+    Cli *cli = watch->cli;
+    if (event->type == EVENT_PLAN) {
+        show_plan(cli, event->plan);
+    } else if (event->type == EVENT_CHECK) {
+        keep_check(watch, event->check);
+    }
+    if (cli_wants_json_lines(cli) && event->type != EVENT_SUMMARY) {
+        apply_append_event_line(event, &cli->text);
+        cli_flush(cli);
+    }
+    console_take_event(cli->console, event);
+}
+
+/* --- Outcomes of checks ----------------------------------------------------------------------------------------------
+ */
+
+static bool is_of_task(const RunSummary *summary, Str model) {
+    for (size_t i = 0; i < summary->model_count; i++) {
+        if (str_equal(summary->models[i].model->name, model)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those of built and reused models in dependency order, then those of models of which only the checks changed. */
+static CheckResultVec all_checks(const ApplyWatch *watch, const ApplyResult *result) {
+    CheckResultVec checks = {0};
+    for (size_t i = 0; i < result->summary.model_count; i++) {
+        const CheckResultVec *own = &result->summary.models[i].checks;
+        for (size_t c = 0; c < own->count; c++) {
+            check_result_vec_push(watch->arena, &checks, own->items[c]);
+        }
+    }
+    for (size_t i = 0; i < watch->late_checks.count; i++) {
+        if (!is_of_task(&result->summary, watch->late_checks.items[i].model)) {
+            check_result_vec_push(watch->arena, &checks, watch->late_checks.items[i]);
+        }
+    }
+    return checks;
+}
+
+static void print_checks_line(Cli *cli, const CheckResultVec *checks) {
+    size_t passed = 0;
+    for (size_t i = 0; i < checks->count; i++) {
+        passed += check_has_passed(&checks->items[i]);
+    }
+    strbuf_format(&cli->text, "Checks: %zu/%zu passed", passed, checks->count);
+    for (size_t i = 0; i < checks->count; i++) {
+        const CheckResult *check = &checks->items[i];
+        if (check_has_passed(check)) {
+            continue;
+        }
+        Str text = str_format(cli->arena, STR_FMT "." STR_FMT " " STR_FMT " (" STR_FMT ")", STR_ARG(check->model),
+                              STR_ARG(check->check_name), STR_ARG(check->status), STR_ARG(check->severity));
+        strbuf_text(&cli->text, "; ");
+        style_append(&cli->text, &cli->out, check_style(check), text);
+    }
+    strbuf_char(&cli->text, '\n');
+}
+
+/* --- Result for people -----------------------------------------------------------------------------------------------
+ */
+
+static void print_built_models(Cli *cli, const ApplyResult *result) {
+    static const TableColumn columns[] = {
+        {.title = "Model", .is_name = true},
+        {.title = "Output"},
+        {.title = "Strategy"},
+        {.title = "Engine", .is_dim = true},
+        {.title = "Depends on", .is_dim = true},
+        {.title = "Rows", .is_number = true},
+        {.title = "Time", .is_number = true},
+    };
+    Table *table = table_create(cli->arena, STR("Build results"), columns, COUNT_OF(columns));
+    for (size_t i = 0; i < result->summary.model_count; i++) {
+        const ModelResult *built = &result->summary.models[i];
+        const Model *model = built->model;
+        if (built->outcome != OUTCOME_BUILT) {
+            continue;
+        }
+        bool is_counted = built->rows != ROWS_UNKNOWN;
+        TableCell cells[] = {
+            CELL(model->name),
+            CELL(str_from(materialise_name(model->materialise))),
+            CELL(str_from(strategy_name(model->strategy))),
+            CELL(model->engine),
+            CELL(model_upstream_text(result->plan->project, model, cli->arena)),
+            CELL_STYLED(is_counted ? row_count_text(cli->arena, built->rows) : STR_EMPTY,
+                        built->rows > 0 ? STYLE_GOOD : STYLE_PLAIN),
+            CELL(str_format(cli->arena, "%.2fs", built->seconds)),
+        };
+        table_add(table, cells);
+    }
+    strbuf_char(&cli->text, '\n');
+    table_write(table, &cli->out, &cli->text);
+}
+
+static void print_final_line(Cli *cli, const RunSummary *summary, bool is_failure) {
+    if (is_failure) {
+        cli_line(cli, "Built %zu model(s); nothing promoted.", summary->built);
+        return;
+    }
+    strbuf_format(&cli->text, "Built %zu model(s); promoted %zu to '" STR_FMT "'.", summary->built, summary->promoted,
+                  STR_ARG(summary->environment));
+    if (summary->reused > 0) {
+        strbuf_format(&cli->text, " Reused %zu model(s).", summary->reused);
+    }
+    Str seconds = str_format(cli->arena, " (%.2fs)", summary->seconds);
+    style_append(&cli->text, &cli->out, STYLE_DIM, seconds);
+    strbuf_char(&cli->text, '\n');
+}
+
+static void print_for_people(Cli *cli, const ApplyResult *result, const CheckResultVec *checks, bool is_failure) {
+    const RunSummary *summary = &result->summary;
+    if (is_failure && summary->built == 0) {
+        return;
+    }
+    if (summary->is_empty) {
+        plan_text_append(cli, result->plan, (PlanTextOptions){0});
+        return;
+    }
+    if (!cli_is_quiet(cli) && summary->built > 0) {
+        print_built_models(cli, result);
+    }
+    if (!cli_is_quiet(cli) && checks->count > 0) {
+        print_checks_line(cli, checks);
+    }
+    print_final_line(cli, summary, is_failure);
+}
+
+/* --- Result for programs ---------------------------------------------------------------------------------------------
+ */
+
+static void print_document(Cli *cli, const ApplyResult *result, const CheckResultVec *checks, const ErrorList *faults) {
+    JsonWriter *writer = cli_json_begin(cli);
+    json_begin_object(writer);
+    if (faults->count > 0) {
+        report_write_json(faults, writer, cli->arena);
+    }
+    apply_write_response(result, checks, writer);
+    json_end_object(writer);
+    cli_json_end(cli);
+}
+
+static void print_result(ApplyWatch *watch, const ApplyResult *result, const ErrorList *faults, bool is_failure) {
+    Cli *cli = watch->cli;
+    CheckResultVec checks = {0};
+    if (result != NULL) {
+        checks = all_checks(watch, result);
+    }
+    if (cli_wants_json_lines(cli)) {
+        apply_append_summary_line(result, &checks, faults, &cli->text);
+    } else if (result == NULL) {
+        return; /* failed before there was a plan: only the errors are told */
+    } else if (cli_wants_json(cli)) {
+        print_document(cli, result, &checks, faults);
+    } else {
+        print_for_people(cli, result, &checks, is_failure);
+    }
+}
+
+/* --- Command ---------------------------------------------------------------------------------------------------------
+ */
+
+static Status carry_out(ApplyWatch *watch, ErrorList *faults) {
+    Cli *cli = watch->cli;
+    const Invocation *invocation = cli->invocation;
+    AUTO(session) Session *session = NULL;
+    AUTO(apply_result) ApplyResult *result = NULL;
+    ApplyOptions options = {
+        .environment = invocation_text(invocation, OPTION_ENV),
+        .select = invocation_list(invocation, OPTION_SELECT),
+        .exclude = invocation_list(invocation, OPTION_EXCLUDE),
+        .force = invocation_flag(invocation, OPTION_FORCE),
+        .keep_going = invocation_flag(invocation, OPTION_KEEP_GOING),
+        .strict = invocation_flag(invocation, OPTION_STRICT),
+        .parallelism = (size_t)invocation_number(invocation, OPTION_PARALLELISM),
+        .lock_timeout_us = invocation_number(invocation, OPTION_LOCK_TIMEOUT),
+    };
+    EventSink events = {.emit = watch_event, .context = watch};
+    Status status = cli_open_session(cli, events, &session, faults);
+    if (!failed(status)) {
+        status = apply(session, &options, &result, faults);
+    }
+    console_end_live(cli->console);
+    print_result(watch, result, faults, failed(status));
+    return status;
+}
+
+Status command_apply(Cli *cli, ErrorList *faults) {
+    if (invocation_flag(cli->invocation, OPTION_DRY_RUN)) {
+        return command_plan(cli, faults);
+    }
+    AUTO(arena) Arena *arena = arena_create();
+    ApplyWatch watch = {.cli = cli, .arena = arena};
+    return carry_out(&watch, faults);
+}

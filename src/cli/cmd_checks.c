@@ -1,0 +1,178 @@
+#include "cli/check_text.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/model_text.h"
+#include "cli/table.h"
+
+#include "base/files.h"
+#include "cli/text_width.h"
+#include "run/apply.h"
+
+/* --- checks list -----------------------------------------------------------------------------------------------------
+ */
+
+/* History is only in the state store: the models need not even load. */
+static Status open_state(Cli *cli, StateStore **store_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    Str root = path_absolute(cli->arena, invocation_text(cli->invocation, OPTION_PATH));
+    if (!file_is_directory(root)) {
+        Status status = error_set(&err, ERROR_CONFIGURATION, "no interlace project at " STR_FMT, STR_ARG(root));
+        error_list_take(faults, &err);
+        return status;
+    }
+    ConfigOptions options = {.root = root, .overlay = invocation_text(cli->invocation, OPTION_OVERLAY)};
+    ProjectConfig *config = NULL;
+    TRY(project_config_load(&options, cli->arena, &config, faults));
+    CLI_TRY(state_store_open_existing(config->state_path, store_out, &err));
+    return OK;
+}
+
+static Status load_results(Cli *cli, StateStore *store, CheckResultVec *results_out, Error *err) {
+    const Invocation *invocation = cli->invocation;
+    CheckResultFilter filter = {
+        .model = invocation_text(invocation, OPTION_MODEL),
+        .environment = invocation_text(invocation, OPTION_ENV_FILTER),
+        .status = invocation_text(invocation, OPTION_STATUS),
+        .since = invocation_number(invocation, OPTION_SINCE),
+        .limit = invocation_number(invocation, OPTION_CHECKS_LIMIT),
+    };
+    return state_load_checks(store, &filter, cli->arena, results_out, err);
+}
+
+/* A misspelt model would otherwise look like one whose checks never ran. */
+static Status check_model_has_history(Cli *cli, StateStore *store, Error *err) {
+    Str model = invocation_text(cli->invocation, OPTION_MODEL);
+    if (model.size == 0) {
+        return OK;
+    }
+    CheckResultVec results = {0};
+    CheckResultFilter filter = {.model = model, .limit = 1};
+    TRY(state_load_checks(store, &filter, cli->arena, &results, err));
+    if (results.count == 0) {
+        return error_set(err, ERROR_SELECTION, "no check of a model '" STR_FMT "' has run", STR_ARG(model));
+    }
+    return OK;
+}
+
+static void print_records_as_json(Cli *cli, const CheckResultVec *results) {
+    JsonWriter *writer = cli_json_begin(cli);
+    json_begin_array(writer);
+    for (size_t i = 0; i < results->count; i++) {
+        check_write_record(&results->items[i], cli->arena, writer);
+    }
+    json_end_array(writer);
+    cli_json_end(cli);
+}
+
+static void print_records(Cli *cli, const CheckResultVec *results) {
+    static const TableColumn columns[] = {
+        {.title = "Env", .is_name = true},
+        {.title = "Model", .is_name = true},
+        {.title = "Check", .is_name = true},
+        {.title = "Severity", .is_dim = true},
+        {.title = "Status"},
+        {.title = "Failures", .is_number = true},
+        {.title = "At", .is_dim = true},
+    };
+    if (results->count == 0) {
+        cli_line(cli, "No check has run.");
+        return;
+    }
+    Table *table = table_create(cli->arena, STR("Checks"), columns, COUNT_OF(columns));
+    for (size_t i = 0; i < results->count; i++) {
+        const CheckResult *result = &results->items[i];
+        TableCell cells[] = {
+            CELL(result->environment),
+            CELL(result->model),
+            CELL(result->check_name),
+            CELL(result->severity),
+            CELL_STYLED(result->status, check_style(result)),
+            CELL(result->failures == 0 ? STR_EMPTY : number_text(cli->arena, result->failures)),
+            CELL(str_slice(time_format_iso(cli->arena, result->executed_at), 0, 19)),
+        };
+        table_add(table, cells);
+    }
+    table_write(table, &cli->out, &cli->text);
+}
+
+Status command_checks_list(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(state_store) StateStore *store = NULL;
+    CheckResultVec results = {0};
+    TRY(open_state(cli, &store, faults));
+    CLI_TRY(check_model_has_history(cli, store, &err));
+    CLI_TRY(load_results(cli, store, &results, &err));
+    if (cli_wants_json(cli)) {
+        print_records_as_json(cli, &results);
+    } else {
+        print_records(cli, &results);
+    }
+    return OK;
+}
+
+/* --- checks run ------------------------------------------------------------------------------------------------------
+ */
+
+static void print_outcomes_as_json(Cli *cli, const ChecksRunResult *result) {
+    JsonWriter *writer = cli_json_begin(cli);
+    json_begin_array(writer);
+    for (size_t i = 0; i < result->results.count; i++) {
+        check_write_outcome(&result->results.items[i], writer);
+    }
+    json_end_array(writer);
+    cli_json_end(cli);
+}
+
+static void print_outcome(Cli *cli, const CheckResult *result) {
+    style_append(&cli->text, &cli->out, check_style(result),
+                 str_format(cli->arena, "%-6s", str_to_c(cli->arena, result->status)));
+    strbuf_format(&cli->text, " " STR_FMT "." STR_FMT, STR_ARG(result->model), STR_ARG(result->check_name));
+    if (str_equal(result->status, STR("failed"))) {
+        strbuf_format(&cli->text, " (" STR_FMT " failing)", STR_ARG(number_text(cli->arena, result->failures)));
+    } else if (result->message.size > 0) {
+        strbuf_text(&cli->text, ": ");
+        text_append_visible(&cli->text, result->message);
+    }
+    cli_line(cli, "%s", "");
+}
+
+static void print_outcomes(Cli *cli, const ChecksRunResult *result) {
+    if (!cli_is_quiet(cli)) {
+        for (size_t i = 0; i < result->results.count; i++) {
+            print_outcome(cli, &result->results.items[i]);
+        }
+        for (size_t i = 0; i < result->skipped.count; i++) {
+            cli_line(cli, "skip   " STR_FMT, STR_ARG(result->skipped.items[i]));
+        }
+    }
+    cli_line(cli, "Checks: %zu/%zu passed against '" STR_FMT "'.", result->passed, result->results.count,
+             STR_ARG(invocation_text(cli->invocation, OPTION_ENV)));
+}
+
+static Status run_checks(Cli *cli, Session *session, Error *err) {
+    const Invocation *invocation = cli->invocation;
+    ChecksRunOptions options = {
+        .environment = invocation_text(invocation, OPTION_ENV),
+        .check = invocation_text(invocation, OPTION_CHECK),
+        .select = invocation_list(invocation, OPTION_SELECT),
+        .exclude = invocation_list(invocation, OPTION_EXCLUDE),
+        .strict = invocation_flag(invocation, OPTION_STRICT),
+    };
+    AUTO(checks_run_result) ChecksRunResult *result = NULL;
+    TRY(checks_run(session, &options, &result, err));
+    if (cli_wants_json(cli)) {
+        print_outcomes_as_json(cli, result);
+    } else {
+        print_outcomes(cli, result);
+    }
+    cli->exit_code = result->is_blocked ? 1 : 0;
+    return OK;
+}
+
+Status command_checks_run(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(run_checks(cli, session, &err));
+    return OK;
+}

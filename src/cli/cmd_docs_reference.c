@@ -1,0 +1,33 @@
+/* Writes docs/reference: pages that are made from the tables of the program, so that they cannot fall behind it. */
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+
+#include "base/files.h"
+
+static const struct ReferencePage {
+    Str file;
+    void (*write)(StrBuf *out);
+} pages[] = {
+    {STR_INIT("cli.md"), help_write_reference},
+    {STR_INIT("configuration.md"), project_config_write_reference},
+    {STR_INIT("models.md"), model_keys_write_reference},
+};
+
+static Status write_pages(Cli *cli, Error *err) {
+    Str folder = path_absolute(cli->arena, invocation_argument(cli->invocation, 0));
+    TRY(directory_create_all(folder, err));
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        AUTO(strbuf) StrBuf text = {0};
+        pages[i].write(&text);
+        TRY(file_write_atomic(path_join(cli->arena, folder, pages[i].file), strbuf_str(&text), false, err));
+        cli_line(cli, STR_FMT, STR_ARG(pages[i].file));
+    }
+    return OK;
+}
+
+Status command_docs_reference(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    CLI_TRY(write_pages(cli, &err));
+    return OK;
+}

@@ -1,0 +1,128 @@
+/* The command line as data: every command, its arguments and options stand in the tables of command_table.c. Dispatch,
+ * checks, help, suggestions and docs/reference/cli.md are made from them. A new command is one row and one function. */
+#ifndef INTERLACE_CLI_COMMAND_H
+#define INTERLACE_CLI_COMMAND_H
+
+#include "base/error.h"
+
+typedef enum OptionType {
+    OPTION_TYPE_FLAG,
+    OPTION_TYPE_COUNT, /* a flag that may stand several times */
+    OPTION_TYPE_TEXT,
+    OPTION_TYPE_LIST,         /* may stand several times */
+    OPTION_TYPE_NUMBER,       /* whole, at least `minimum` */
+    OPTION_TYPE_CHOICE,       /* one of `choices` */
+    OPTION_TYPE_MAYBE_CHOICE, /* a flag, or `--option=choice` */
+    OPTION_TYPE_DURATION,     /* microseconds; 0 without a unit too */
+    OPTION_TYPE_TIME,         /* TimeUs */
+    OPTION_TYPE_ENVIRONMENT,  /* an environment's name */
+    OPTION_TYPE_TOTAL
+} OptionType;
+
+typedef enum OptionId {
+    OPTION_ENV,
+    OPTION_ENV_FILTER,
+    OPTION_PATH,
+    OPTION_SELECT,
+    OPTION_EXCLUDE,
+    OPTION_JSON,
+    OPTION_JSON_OR_LINES,
+    OPTION_PARALLELISM,
+    OPTION_MARKDOWN,
+    OPTION_DETAILED_EXIT_CODE,
+    OPTION_DIFF,
+    OPTION_EXPLAIN,
+    OPTION_FORCE,
+    OPTION_KEEP_GOING,
+    OPTION_STRICT,
+    OPTION_DRY_RUN,
+    OPTION_NAME,
+    OPTION_TEMPLATE,
+    OPTION_LIST,
+    OPTION_TAG,
+    OPTION_COLUMNS,
+    OPTION_LINEAGE_FORMAT,
+    OPTION_DEPTH,
+    OPTION_MODEL,
+    OPTION_STATUS,
+    OPTION_SINCE,
+    OPTION_CHECKS_LIMIT,
+    OPTION_CHECK,
+    OPTION_QUERY_LIMIT,
+    OPTION_QUERY_FORMAT,
+    /* of every command */
+    OPTION_QUIET,
+    OPTION_VERBOSE,
+    OPTION_DEBUG,
+    OPTION_COLOR,
+    OPTION_NO_PROGRESS,
+    OPTION_LOG_FORMAT,
+    OPTION_LOCK_TIMEOUT,
+    OPTION_OVERLAY,
+    OPTION_NO_CACHE,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_COUNT
+} OptionId;
+
+typedef uint64_t OptionSet;
+#define OPTION_BIT(id) (UINT64_C(1) << (id))
+static_assert(OPTION_COUNT <= 64, "an OptionSet holds them all");
+
+typedef struct Option {
+    const char *name; /* long name without dashes; rows for different commands may share one */
+    char letter;      /* 0: none */
+    OptionType type;
+    const char *value_name;    /* NEXT to the name in help; NULL for flags */
+    const char *default_value; /* NULL: none */
+    const char *choices;       /* separated by blanks; the first of a MAYBE_CHOICE is what the bare flag means */
+    int64_t minimum;
+    const char *summary;
+} Option;
+
+extern const Option option_table[OPTION_COUNT];
+
+/* Those that every command takes, before or behind its name. */
+extern const OptionSet global_options;
+
+#define COMMAND_ARGUMENTS_MAX 2
+typedef struct CommandArgument {
+    const char *name;
+    const char *default_value; /* NULL: it must be given, unless it is optional */
+    bool is_optional;
+    const char *summary;
+} CommandArgument;
+
+struct Cli; /* cli/cli.h */
+
+typedef struct Command {
+    const char *name;    /* its words, with one blank between them */
+    const char *summary; /* one line */
+    const char *details; /* further lines for its own help; NULL: none */
+    CommandArgument arguments[COMMAND_ARGUMENTS_MAX];
+    OptionSet options;
+    bool is_hidden; /* works, but is in no list */
+    Status (*run)(struct Cli *cli, ErrorList *faults);
+} Command;
+
+extern const Command command_table[];
+extern const size_t command_count;
+
+/* The first word of commands of two words. */
+typedef struct CommandGroup {
+    const char *name, *summary;
+} CommandGroup;
+extern const CommandGroup command_groups[];
+extern const size_t command_group_count;
+
+const Command *command_find(Str name);
+const CommandGroup *command_group_find(Str name);
+bool command_is_in_group(const Command *command, const CommandGroup *group);
+size_t command_argument_count(const Command *command);
+
+/* The row of a long name or a letter among `set`; OPTION_COUNT when there is none. */
+OptionId option_find_name(OptionSet set, Str name);
+OptionId option_find_letter(OptionSet set, char letter);
+bool option_type_takes_value(OptionType type); /* as a word of its own behind the option */
+
+#endif

@@ -1,0 +1,176 @@
+#include "cli/command.h"
+
+#include "cli/commands.h"
+
+/* clang-format off */
+const Option option_table[OPTION_COUNT] = {
+    [OPTION_ENV]         = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", "prod", .summary = "The environment"},
+    [OPTION_ENV_FILTER]  = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", .summary = "Only outcomes of this environment"},
+    [OPTION_PATH]        = {"path", 'p', OPTION_TYPE_TEXT, "DIR", ".", .summary = "The project's folder"},
+    [OPTION_SELECT]      = {"select", 's', OPTION_TYPE_LIST, "SEL",
+                            .summary = "Only these models: name, glob, tag:T, path:DIR, state:modified; + before or behind adds what is up- or downstream"},
+    [OPTION_EXCLUDE]     = {"exclude", 'x', OPTION_TYPE_LIST, "SEL", .summary = "Without these models"},
+    [OPTION_JSON]        = {"json", 0, OPTION_TYPE_FLAG, .summary = "One JSON document on stdout"},
+    [OPTION_JSON_OR_LINES] = {"json", 0, OPTION_TYPE_MAYBE_CHOICE, "lines", .choices = "document lines",
+                            .summary = "One JSON document on stdout; with =lines one event a line, as it happens"},
+    [OPTION_PARALLELISM] = {"parallelism", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = 0,
+                            .summary = "Models built at once; 0 is the project's own setting"},
+    [OPTION_MARKDOWN]    = {"markdown", 0, OPTION_TYPE_FLAG, .summary = "As Markdown, for a comment on a change"},
+    [OPTION_DETAILED_EXIT_CODE] = {"detailed-exit-code", 0, OPTION_TYPE_FLAG,
+                            .summary = "Exit 3 when there are changes, 4 when they are breaking"},
+    [OPTION_DIFF]        = {"diff", 0, OPTION_TYPE_FLAG, .summary = "Also the difference of each changed model's text"},
+    [OPTION_EXPLAIN]     = {"explain", 0, OPTION_TYPE_FLAG, .summary = "Also why each model is in the plan"},
+    [OPTION_FORCE]       = {"force", 0, OPTION_TYPE_FLAG, .summary = "Carry out breaking changes too"},
+    [OPTION_KEEP_GOING]  = {"keep-going", 0, OPTION_TYPE_FLAG,
+                            .summary = "After a failure still build what does not depend on it; nothing is promoted"},
+    [OPTION_STRICT]      = {"strict", 0, OPTION_TYPE_FLAG, .summary = "Checks of severity warn block too"},
+    [OPTION_DRY_RUN]     = {"dry-run", 0, OPTION_TYPE_FLAG, .summary = "Only show the plan"},
+    [OPTION_NAME]        = {"name", 'n', OPTION_TYPE_TEXT, "NAME", .summary = "The project's name; else that of its folder"},
+    [OPTION_TEMPLATE]    = {"template", 't', OPTION_TYPE_TEXT, "NAME", "quickstart", .summary = "What to start from"},
+    [OPTION_LIST]        = {"list", 0, OPTION_TYPE_FLAG, .summary = "Show the templates, write nothing"},
+    [OPTION_TAG]         = {"tag", 0, OPTION_TYPE_LIST, "TAG", .summary = "Only models with this tag"},
+    [OPTION_COLUMNS]     = {"columns", 'c', OPTION_TYPE_FLAG, .summary = "Lineage of columns (not in this version)"},
+    [OPTION_LINEAGE_FORMAT] = {"format", 'f', OPTION_TYPE_CHOICE, "FORMAT", "text", .choices = "text json dot",
+                            .summary = "How to show it"},
+    [OPTION_DEPTH]       = {"depth", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "At most so many steps away"},
+    [OPTION_MODEL]       = {"model", 0, OPTION_TYPE_TEXT, "MODEL", .summary = "Only outcomes of this model"},
+    [OPTION_STATUS]      = {"status", 0, OPTION_TYPE_CHOICE, "STATUS", .choices = "passed failed error",
+                            .summary = "Only outcomes of this status"},
+    [OPTION_SINCE]       = {"since", 0, OPTION_TYPE_TIME, "ISO", .summary = "Only outcomes from then on"},
+    [OPTION_CHECKS_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "20", .minimum = 1, .summary = "At most so many outcomes"},
+    [OPTION_CHECK]       = {"check", 0, OPTION_TYPE_TEXT, "NAME", .summary = "Only the check of this name"},
+    [OPTION_QUERY_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "100", .minimum = 1,
+                            .summary = "At most so many rows, up to 10,000"},
+    [OPTION_QUERY_FORMAT] = {"format", 'f', OPTION_TYPE_CHOICE, "FORMAT", "table", .choices = "table csv json lines",
+                            .summary = "How to print the rows"},
+    [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
+    [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
+                            .summary = "Each event as a line on stderr; twice: the debug log too"},
+    [OPTION_DEBUG]       = {"debug", 0, OPTION_TYPE_FLAG, .summary = "Show where an error comes from"},
+    [OPTION_COLOR]       = {"color", 0, OPTION_TYPE_CHOICE, "WHEN", "auto", .choices = "auto always never",
+                            .summary = "Colours in what is printed"},
+    [OPTION_NO_PROGRESS] = {"no-progress", 0, OPTION_TYPE_FLAG, .summary = "No live display"},
+    [OPTION_LOG_FORMAT]  = {"log-format", 0, OPTION_TYPE_CHOICE, "FORMAT", "text", .choices = "text json",
+                            .summary = "Form of the log lines on stderr"},
+    [OPTION_LOCK_TIMEOUT] = {"lock-timeout", 0, OPTION_TYPE_DURATION, "DUR", "60s",
+                            .summary = "How long to wait for another command (90s, 5m); 0 does not wait"},
+    [OPTION_OVERLAY]     = {"overlay", 0, OPTION_TYPE_TEXT, "NAME", .summary = "Lay interlace.NAME.yaml over the configuration"},
+    [OPTION_NO_CACHE]    = {"no-cache", 0, OPTION_TYPE_FLAG, .summary = "Read all sources anew"},
+    [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
+    [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
+};
+
+#define O(name) OPTION_BIT(OPTION_##name)
+#define SELECTION (O(SELECT) | O(EXCLUDE))
+
+const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
+                                 O(LOCK_TIMEOUT) | O(OVERLAY) | O(NO_CACHE) | O(HELP) | O(VERSION);
+
+const Command command_table[] = {
+    {.name = "init", .summary = "Start a project from a template", .run = command_init,
+     .arguments = {{"PATH", ".", .is_optional = true, .summary = "The folder; made when it is not there"}},
+     .options = O(NAME) | O(TEMPLATE) | O(LIST) | O(JSON)},
+
+    {.name = "plan", .summary = "Show what apply would change", .run = command_plan,
+     .details = "Builds nothing and takes no lock. Exit 0 with or without changes.",
+     .options = O(ENV) | O(PATH) | SELECTION | O(JSON) | O(MARKDOWN) | O(DETAILED_EXIT_CODE) | O(DIFF) | O(EXPLAIN)},
+
+    {.name = "apply", .summary = "Build what changed, check it, and make it live", .run = command_apply,
+     .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
+     .options = O(ENV) | O(PATH) | SELECTION | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) |
+                O(JSON_OR_LINES)},
+
+    {.name = "models", .summary = "List the project's models", .run = command_models,
+     .options = O(ENV) | O(PATH) | SELECTION | O(TAG) | O(JSON)},
+
+    {.name = "lineage", .summary = "Show what a model reads and what reads it", .run = command_lineage,
+     .arguments = {{"MODEL", .is_optional = true, .summary = "A model; without one, the whole graph"}},
+     .options = O(PATH) | O(COLUMNS) | O(LINEAGE_FORMAT) | O(DEPTH) | O(JSON)},
+
+    {.name = "query", .summary = "Read from an environment with one SELECT", .run = command_query,
+     .details = "Only reads: other statements, files, and tables that are not the project's are refused.",
+     .arguments = {{"SQL", .summary = "The query; - reads it from stdin"}},
+     .options = O(ENV) | O(PATH) | O(QUERY_LIMIT) | O(QUERY_FORMAT) | O(JSON)},
+
+    {.name = "env list", .summary = "List the environments and how far they are behind", .run = command_env_list,
+     .options = O(PATH) | O(JSON)},
+
+    {.name = "checks list", .summary = "List recorded outcomes of checks, newest first", .run = command_checks_list,
+     .options = O(PATH) | O(MODEL) | O(ENV_FILTER) | O(STATUS) | O(SINCE) | O(CHECKS_LIMIT) | O(JSON)},
+
+    {.name = "checks run", .summary = "Check what an environment serves, without building", .run = command_checks_run,
+     .options = O(ENV) | O(PATH) | SELECTION | O(CHECK) | O(STRICT) | O(JSON)},
+
+    {.name = "version", .summary = "Show the version and what this build works with", .run = command_version,
+     .options = O(JSON)},
+
+    {.name = "docs-reference", .summary = "Write the reference pages", .run = command_docs_reference, .is_hidden = true,
+     .arguments = {{"DIR", .summary = "The folder"}}},
+};
+const size_t command_count = COUNT_OF(command_table);
+
+const CommandGroup command_groups[] = {
+    {"env", "Environments"},
+    {"checks", "Data checks"},
+};
+const size_t command_group_count = COUNT_OF(command_groups);
+
+static const bool type_takes_value[OPTION_TYPE_TOTAL] = {
+    [OPTION_TYPE_TEXT]     = true, [OPTION_TYPE_LIST] = true, [OPTION_TYPE_NUMBER]      = true, [OPTION_TYPE_CHOICE] = true,
+    [OPTION_TYPE_DURATION] = true, [OPTION_TYPE_TIME] = true, [OPTION_TYPE_ENVIRONMENT] = true,
+};
+/* clang-format on */
+
+bool option_type_takes_value(OptionType type) {
+    return type_takes_value[type];
+}
+
+const Command *command_find(Str name) {
+    for (size_t i = 0; i < command_count; i++) {
+        if (str_equal(name, str_from(command_table[i].name))) {
+            return &command_table[i];
+        }
+    }
+    return NULL;
+}
+
+const CommandGroup *command_group_find(Str name) {
+    for (size_t i = 0; i < command_group_count; i++) {
+        if (str_equal(name, str_from(command_groups[i].name))) {
+            return &command_groups[i];
+        }
+    }
+    return NULL;
+}
+
+bool command_is_in_group(const Command *command, const CommandGroup *group) {
+    Str name = str_from(command->name);
+    size_t blank = str_find_char(name, ' ');
+    return blank != STR_NOT_FOUND && str_equal(str_slice(name, 0, blank), str_from(group->name));
+}
+
+size_t command_argument_count(const Command *command) {
+    size_t count = 0;
+    while (count < COMMAND_ARGUMENTS_MAX && command->arguments[count].name != NULL) {
+        count++;
+    }
+    return count;
+}
+
+OptionId option_find_name(OptionSet set, Str name) {
+    for (size_t id = 0; id < OPTION_COUNT; id++) {
+        if ((set & OPTION_BIT(id)) != 0 && str_equal(name, str_from(option_table[id].name))) {
+            return (OptionId)id;
+        }
+    }
+    return OPTION_COUNT;
+}
+
+OptionId option_find_letter(OptionSet set, char letter) {
+    for (size_t id = 0; id < OPTION_COUNT; id++) {
+        if ((set & OPTION_BIT(id)) != 0 && option_table[id].letter == letter) {
+            return (OptionId)id;
+        }
+    }
+    return OPTION_COUNT;
+}

@@ -1,0 +1,22 @@
+/* The functions of the command table: one file a command (cmd_*.c). Each prints its result and gives OK, or adds what
+ * went wrong to `faults`; it sets cli->exit_code when a result that was printed is not a success. */
+#ifndef INTERLACE_CLI_COMMANDS_H
+#define INTERLACE_CLI_COMMANDS_H
+
+#include "base/error.h"
+
+struct Cli;
+
+Status command_init(struct Cli *cli, ErrorList *faults);
+Status command_plan(struct Cli *cli, ErrorList *faults);
+Status command_apply(struct Cli *cli, ErrorList *faults);
+Status command_models(struct Cli *cli, ErrorList *faults);
+Status command_lineage(struct Cli *cli, ErrorList *faults);
+Status command_query(struct Cli *cli, ErrorList *faults);
+Status command_env_list(struct Cli *cli, ErrorList *faults);
+Status command_checks_list(struct Cli *cli, ErrorList *faults);
+Status command_checks_run(struct Cli *cli, ErrorList *faults);
+Status command_version(struct Cli *cli, ErrorList *faults);
+Status command_docs_reference(struct Cli *cli, ErrorList *faults);
+
+#endif

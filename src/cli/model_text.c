@@ -1,0 +1,42 @@
+#include "cli/model_text.h"
+
+StrVec model_upstream_names(const Project *project, const Model *model, Arena *arena) {
+    StrVec names = {0};
+    for (size_t i = 0; i < model->upstreams.count; i++) {
+        str_vec_push(arena, &names, project->models[model->upstreams.items[i]]->name);
+    }
+    return names;
+}
+
+Str model_upstream_text(const Project *project, const Model *model, Arena *arena) {
+    StrVec names = model_upstream_names(project, model, arena);
+    return str_join(arena, names.items, names.count, STR(", "));
+}
+
+bool project_uses_several_engines(const Project *project) {
+    for (size_t i = 1; i < project->model_count; i++) {
+        if (!str_equal(project->models[i]->engine, project->models[0]->engine)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Str number_text(Arena *arena, int64_t number) {
+    Str digits = str_format(arena, "%lld", (long long)number);
+    size_t sign_size = number < 0;
+    AUTO(strbuf) StrBuf out = {0};
+    for (size_t i = 0; i < digits.size; i++) {
+        bool starts_group = i > sign_size && (digits.size - i) % 3 == 0;
+        if (starts_group) {
+            strbuf_char(&out, ',');
+        }
+        strbuf_char(&out, digits.ptr[i]);
+    }
+    return strbuf_copy(&out, arena);
+}
+
+Str row_count_text(Arena *arena, int64_t rows) {
+    Str text = number_text(arena, rows);
+    return rows > 0 ? str_format(arena, "+" STR_FMT, STR_ARG(text)) : text;
+}

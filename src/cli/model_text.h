@@ -1,0 +1,18 @@
+/* Small texts about models that several commands print. */
+#ifndef INTERLACE_CLI_MODEL_TEXT_H
+#define INTERLACE_CLI_MODEL_TEXT_H
+
+#include "project/project.h"
+
+/* Direct upstreams, in dependency order. */
+StrVec model_upstream_names(const Project *project, const Model *model, Arena *arena);
+Str model_upstream_text(const Project *project, const Model *model, Arena *arena); /* "a, b" */
+
+/* An engine column says something only then. */
+bool project_uses_several_engines(const Project *project);
+
+/* 12345 as "12,345"; with a sign in front when it is not 0: "+12,345". */
+Str number_text(Arena *arena, int64_t number);
+Str row_count_text(Arena *arena, int64_t rows);
+
+#endif

@@ -1,0 +1,172 @@
+#include "cli/plan_text.h"
+
+#include "cli/table.h"
+#include "cli/text_diff.h"
+#include "cli/text_width.h"
+
+/* --- Table -----------------------------------------------------------------------------------------------------------
+ */
+
+static const Style change_styles[] = {
+    [CHANGE_ADDED] = STYLE_GOOD, [CHANGE_MODIFIED] = STYLE_CHANGED, [CHANGE_REMOVED] = STYLE_BAD};
+static const Style category_styles[] = {[CATEGORY_NONE] = STYLE_PLAIN,
+                                        [CATEGORY_BREAKING] = STYLE_BAD,
+                                        [CATEGORY_NON_BREAKING] = STYLE_GOOD,
+                                        [CATEGORY_FORWARD_ONLY] = STYLE_CALM};
+
+static const PlanTask *find_task(const Plan *plan, const Model *model) {
+    for (size_t i = 0; model != NULL && i < plan->tasks.count; i++) {
+        if (plan->tasks.items[i].model == model) {
+            return &plan->tasks.items[i];
+        }
+    }
+    return NULL;
+}
+
+static TableCell build_cell(const PlanTask *task) {
+    static const struct BuildWord {
+        Str text;
+        Style style;
+    } words[] = {
+        [TASK_BUILD] = {STR_INIT("rebuild"), STYLE_PLAIN},
+        [TASK_REUSE] = {STR_INIT("reuse"), STYLE_CALM},
+        [TASK_RECORD] = {STR_INIT(""), STYLE_PLAIN},
+    };
+    return task == NULL ? CELL(STR_EMPTY) : CELL_STYLED(words[task->action].text, words[task->action].style);
+}
+
+static void append_table(Cli *cli, const Plan *plan) {
+    static const TableColumn columns[] = {{.title = "Model", .is_name = true},
+                                          {.title = "Change"},
+                                          {.title = "Category"},
+                                          {.title = "Build", .is_dim = true}};
+    Str title = str_format(cli->arena, "Plan " STR_FMT " " STR_FMT, STR_ARG(cli_glyph(cli, GLYPH_DOT)),
+                           STR_ARG(plan->environment));
+    Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        TableCell cells[] = {
+            CELL(change->name),
+            CELL_STYLED(str_from(change_type_name(change->type)), change_styles[change->type]),
+            CELL_STYLED(str_from(change_category_name(change->category)), category_styles[change->category]),
+            build_cell(find_task(plan, change->model)),
+        };
+        table_add(table, cells);
+    }
+    table_write(table, &cli->out, &cli->text);
+}
+
+/* --- Lines below the table -------------------------------------------------------------------------------------------
+ */
+
+static void append_reuse_line(Cli *cli, const Plan *plan) {
+    size_t reused = 0;
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        reused += plan->tasks.items[i].action == TASK_REUSE;
+    }
+    if (reused > 0) {
+        cli_line(cli, "%zu model(s) reuse what was built before.", reused);
+    }
+}
+
+static void append_labelled(Cli *cli, const char *label, Style style, Str text) {
+    style_append(&cli->text, &cli->out, style, str_from(label));
+    strbuf_text(&cli->text, ": ");
+    text_append_visible(&cli->text, text);
+    strbuf_char(&cli->text, '\n');
+}
+
+static void append_notes(Cli *cli, const Plan *plan) {
+    if (plan->metadata.count > 0) {
+        Str names = str_join(cli->arena, plan->metadata.items, plan->metadata.count, STR(", "));
+        append_labelled(cli, "metadata", STYLE_CALM,
+                        str_format(cli->arena, STR_FMT " (nothing to build)", STR_ARG(names)));
+    }
+    for (size_t i = 0; i < plan->warnings.count; i++) {
+        append_labelled(cli, "note", STYLE_CHANGED, plan->warnings.items[i]);
+    }
+    if (plan->project->model_count == 0) {
+        append_labelled(cli, "note", STYLE_CHANGED, STR("the project has no models"));
+    }
+}
+
+static void append_gate(Cli *cli, const Plan *plan) {
+    StrVec breaking = {0};
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        if (plan->changes.items[i].category == CATEGORY_BREAKING) {
+            str_vec_push(cli->arena, &breaking, plan->changes.items[i].name);
+        }
+    }
+    if (breaking.count > 0) {
+        Str names = str_join(cli->arena, breaking.items, breaking.count, STR(", "));
+        append_labelled(cli, "breaking", STYLE_BAD,
+                        str_format(cli->arena, STR_FMT " (apply needs --force)", STR_ARG(names)));
+    }
+}
+
+/* --- Why, and what ---------------------------------------------------------------------------------------------------
+ */
+
+static Str reason_text(const PlanChange *change, const Plan *plan, Arena *arena) {
+    switch (change->reason) {
+    case REASON_NEW:
+        return str_format(arena, "not in '" STR_FMT "' yet", STR_ARG(plan->environment));
+    case REASON_DEFINITION:
+        return STR("its definition changed");
+    case REASON_UPSTREAM:
+        return str_format(arena, "upstream " STR_FMT " changed", STR_ARG(change->reason_upstream));
+    case REASON_SNAPSHOT_GONE:
+        return STR("the record of what is live is missing");
+    case REASON_REMOVED:
+        return STR("no longer in the project");
+    }
+    return STR_EMPTY;
+}
+
+static Str action_text(const PlanTask *task) {
+    static const Str texts[] = {
+        [TASK_BUILD] = STR_INIT("; has to be built"),
+        [TASK_REUSE] = STR_INIT("; this version was built before, so its table is reused"),
+        [TASK_RECORD] = STR_INIT("; part of the queries that read it, so nothing is built"),
+    };
+    return task == NULL ? STR_EMPTY : texts[task->action];
+}
+
+static void append_explanation(Cli *cli, const Plan *plan) {
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        Str reason = reason_text(change, plan, cli->arena);
+        cli_line(cli, STR_FMT ": " STR_FMT STR_FMT, STR_ARG(change->name), STR_ARG(reason),
+                 STR_ARG(action_text(find_task(plan, change->model))));
+    }
+}
+
+static void append_diffs(Cli *cli, const Plan *plan) {
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        if (str_equal(change->previous_sql, change->new_sql)) {
+            continue;
+        }
+        style_append(&cli->text, &cli->out, STYLE_TITLE,
+                     str_format(cli->arena, "\n--- " STR_FMT " (live)\n+++ " STR_FMT "\n", STR_ARG(change->name),
+                                STR_ARG(change->name)));
+        text_diff_append(change->previous_sql, change->new_sql, &cli->out, &cli->text);
+    }
+}
+
+void plan_text_append(Cli *cli, const Plan *plan, PlanTextOptions options) {
+    if (plan->changes.count > 0) {
+        append_table(cli, plan);
+        append_reuse_line(cli, plan);
+    } else {
+        cli_line(cli, "No changes for " STR_FMT ".", STR_ARG(plan->environment));
+    }
+    append_gate(cli, plan);
+    append_notes(cli, plan);
+    if (options.explain) {
+        append_explanation(cli, plan);
+    }
+    if (options.diff) {
+        append_diffs(cli, plan);
+    }
+}

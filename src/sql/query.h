@@ -1,0 +1,116 @@
+/* Query: our own small tree of one query, read from the engine's parser. It holds what facts, the fence, column lineage and
+ * the structural diff need: scopes with their CTEs, sources, projections, column and function references with their byte
+ * offsets, and a structural hash of each expression. Everything but query_duckdb_1_5.c knows only this tree.
+ *
+ * Names are as written, without quotes. Offsets are bytes of the text; STR_NOT_FOUND when the parser gives none. The parser
+ * copies some nodes (a named window used twice, the operand of CASE x WHEN), so one place of the text may occur twice.
+ *
+ * Hashes leave out locations and letter case of names; two texts may only be compared when the same process read both. */
+#ifndef INTERLACE_SQL_QUERY_H
+#define INTERLACE_SQL_QUERY_H
+
+#include "base/vec.h"
+#include "duck/duck_parser.h"
+
+typedef struct Query Query;
+typedef struct QueryExpr QueryExpr;
+typedef struct QuerySource QuerySource;
+DEFINE_VEC(QueryVec, query_vec, Query *)
+DEFINE_VEC(QueryExprVec, query_expr_vec, QueryExpr *)
+
+typedef enum QueryExprKind {
+    QUERY_CONSTANT,
+    QUERY_COLUMN,   /* parts: [catalog.][schema.][table.]column[.field…]; bare current_date is one too */
+    QUERY_POSITION, /* #1: the column of that number, or an item of an ARRAY(SELECT …) */
+    QUERY_STAR,     /* *, t.*, COLUMNS(…) */
+    QUERY_FUNCTION, /* scalar, aggregate, macro, most operator signs */
+    QUERY_WINDOW,   /* function OVER (…) */
+    QUERY_LAMBDA,   /* operands: parameters, body; `a -> b` of JSON is one too, which only the binder knows */
+    QUERY_SUBQUERY, /* scalar, EXISTS, IN, ANY; operands: what it is compared with */
+    QUERY_OPERATION /* CASE, CAST, comparison, …: its value comes from its operands */
+} QueryExprKind;
+
+/* EXCLUDE (a), RENAME (a AS b) of a star. */
+typedef struct QueryStarRule {
+    Str relation, column; /* relation empty: any */
+    Str new_name;         /* empty: excluded */
+} QueryStarRule;
+DEFINE_VEC(QueryStarRuleVec, query_star_rule_vec, QueryStarRule)
+
+struct QueryExpr {
+    QueryExprKind kind;
+    size_t offset;
+    uint64_t hash;   /* of the subtree, without the expression's own alias */
+    Str alias;       /* empty: none. Of a named argument: its name */
+    Str name;        /* function: its name; star: its relation */
+    Str schema;      /* function: as written; the column of `amount.round()` comes as one, too */
+    bool is_sign;    /* function: written as an operator sign */
+    bool is_columns; /* star: COLUMNS(…), with its pattern, list or lambda as an operand without alias */
+    StrVec parts;    /* column */
+    QueryStarRuleVec rules;
+    QueryExprVec operands; /* all below: arguments, FILTER, ORDER BY, PARTITION BY; REPLACE items of a star, with alias */
+    Query *subquery;
+};
+
+typedef enum QuerySourceKind {
+    QUERY_TABLE,
+    QUERY_SUBSELECT,
+    QUERY_JOIN,
+    QUERY_TABLE_FUNCTION, /* exprs: the call */
+    QUERY_VALUES,         /* exprs: row by row */
+    QUERY_PIVOT,          /* left: what is turned; exprs: aggregates and columns turned. UNPIVOT too */
+    QUERY_SHOW,           /* DESCRIBE, SUMMARIZE: query. SHOW TABLES: name */
+    QUERY_NOTHING         /* no FROM */
+} QuerySourceKind;
+
+struct QuerySource {
+    QuerySourceKind kind;
+    size_t offset; /* table: first byte of its qualified name */
+    Str alias;
+    StrVec column_aliases;
+    Str catalog, schema, name;
+    bool is_described;          /* table: operand of DESCRIBE or SUMMARIZE, where no alias may stand */
+    QuerySource *left, *right;  /* join: both; pivot: left */
+    StrVec using_columns;
+    bool is_natural;
+    bool gives_left_only;       /* SEMI and ANTI joins */
+    QueryExprVec exprs;         /* also: join condition, AT (…) of a table */
+    Query *query;
+};
+
+typedef struct QueryCte {
+    Str name;
+    StrVec column_aliases;
+    Query *query; /* of kind QUERY_RECURSIVE: the name is visible inside it, too */
+} QueryCte;
+DEFINE_VEC(QueryCteVec, query_cte_vec, QueryCte)
+
+typedef enum QueryKind { QUERY_SELECT, QUERY_SET_OPERATION, QUERY_RECURSIVE } QueryKind;
+
+struct Query {
+    QueryKind kind;
+    QueryCteVec ctes; /* each sees those before it */
+    /* SELECT */
+    QueryExprVec projections;
+    QuerySource *source;
+    QueryExprVec filters; /* WHERE, GROUP BY, HAVING, QUALIFY */
+    bool groups_all;      /* GROUP BY ALL */
+    /* set operation; recursive: its two terms */
+    QueryVec branches;
+    bool is_by_name;
+    /* all */
+    QueryExprVec modifiers; /* ORDER BY, LIMIT, DISTINCT ON */
+    bool has_order_by, has_distinct;
+    uint64_t hash;      /* of all of it */
+    uint64_t rest_hash; /* of all but the select list */
+};
+
+/* Nesting of expressions, subqueries and set operations. */
+#define QUERY_DEPTH_MAX 2000
+
+/* Reads a text of exactly one query. CompilationError with sql_offset where it is known: syntax error; no statement, several,
+ * one that is no query (names its kind), PIVOT without an IN list, too deep nesting, a node of the tree that is not known.
+ * The tree may borrow from `sql`. */
+MUST_CHECK Status query_parse(DuckParser *parser, Str sql, Arena *arena, Query **query_out, Error *err);
+
+#endif

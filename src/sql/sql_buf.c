@@ -1,0 +1,42 @@
+#include "sql/sql_buf.h"
+
+/* `text` between quotes, each of its own quotes doubled. */
+static void append_quoted(StrBuf *sql, Str text, char quote) {
+    strbuf_reserve(sql, text.size + 2);
+    strbuf_char(sql, quote);
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.ptr[i] == quote) {
+            strbuf_char(sql, quote);
+        }
+        strbuf_char(sql, text.ptr[i]);
+    }
+    strbuf_char(sql, quote);
+}
+
+void sql_identifier(StrBuf *sql, Str name) {
+    append_quoted(sql, name, '"');
+}
+
+void sql_relation(StrBuf *sql, SqlRelation relation) {
+    const Str qualifiers[] = {relation.catalog, relation.schema};
+    for (size_t i = 0; i < COUNT_OF(qualifiers); i++) {
+        if (qualifiers[i].size > 0) {
+            sql_identifier(sql, qualifiers[i]);
+            strbuf_char(sql, '.');
+        }
+    }
+    sql_identifier(sql, relation.name);
+}
+
+void sql_literal(StrBuf *sql, Str text) {
+    append_quoted(sql, text, '\'');
+}
+
+void sql_identifier_list(StrBuf *sql, const Str *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            strbuf_text(sql, ", ");
+        }
+        sql_identifier(sql, names[i]);
+    }
+}

@@ -1,0 +1,390 @@
+/* Macro calls and var('…') become text. One pass replaces every call that stands in the text, those inside arguments too; what
+ * the bodies bring in is for the next pass. A text that still holds calls after ten passes is recursive. Vars come last, so
+ * they may stand in macros, and their values are never looked into. */
+#include "sql/sql_macro_internal.h"
+
+#include "sql/sql_analyzer.h"
+#include "sql/sql_macro_body.h"
+
+#define PASS_COUNT_MAX 10
+
+DEFINE_VEC(SqlTextVec, sql_text_vec, SqlText)
+
+typedef struct Expander {
+    const SqlMacroSet *macros;
+    const SqlVar *vars;
+    size_t var_count;
+    Arena *arena; /* of all that is only needed on the way */
+    Error *err;
+} Expander;
+
+/* A call in the text: name ( … ) */
+typedef struct MacroCall {
+    const SqlMacro *macro;
+    size_t name, open, close; /* tokens */
+    SqlTextVec arguments;
+} MacroCall;
+
+static Status expand_calls(Expander *expander, const SqlText *text, size_t depth, SqlText *expanded_out, size_t *count_out);
+
+/* Fails with a DefinitionError at a byte of the text. */
+#define FAIL_AT(expander, text, offset, ...)                                                                           \
+    error_set_at((expander)->err, ERROR_DEFINITION, sql_text_place((text), (offset), (expander)->arena), __VA_ARGS__)
+
+/* --- Finding calls --------------------------------------------------------------------------------------------------------------- */
+
+/* WITH name(columns) AS ( … ) is no call. */
+static bool is_cte_head(const SqlTokens *tokens, size_t close) {
+    return sql_tokens_is_word(tokens, close + 1, "AS") &&
+           (sql_tokens_is(tokens, close + 2, "(") || sql_tokens_is_word(tokens, close + 2, "MATERIALIZED") ||
+            sql_tokens_is_word(tokens, close + 2, "NOT"));
+}
+
+/* What a call of `name` at `index` would open and close; false when there is none. */
+static bool find_call_brackets(const SqlTokens *tokens, size_t index, size_t *close_out) {
+    bool is_named = sql_tokens_is_name(tokens, index) && sql_tokens_is(tokens, index + 1, "(");
+    if (!is_named || sql_tokens_is(tokens, index - 1, ".") || sql_tokens_is_word(tokens, index - 1, "AS")) {
+        return false;
+    }
+    *close_out = sql_tokens_close(tokens, index + 1);
+    return *close_out != STR_NOT_FOUND;
+}
+
+static bool find_call(Expander *expander, const SqlTokens *tokens, size_t index, MacroCall *call_out) {
+    size_t close = 0;
+    if (!sql_tokens_is(tokens, index + 1, "(")) {
+        return false;
+    }
+    const SqlMacro *macro = sql_tokens_is_name(tokens, index)
+                                ? str_map_find(expander->macros->macros, sql_tokens_name(tokens, index, expander->arena))
+                                : NULL;
+    if (macro == NULL || !find_call_brackets(tokens, index, &close) || is_cte_head(tokens, close)) {
+        return false;
+    }
+    *call_out = (MacroCall){.macro = macro, .name = index, .open = index + 1, .close = close};
+    return true;
+}
+
+/* --- Arguments --------------------------------------------------------------------------------------------------------------------- */
+
+static SqlText tokens_slice(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t first, size_t last) {
+    return sql_text_slice(text, sql_tokens_at(tokens, first).start, sql_tokens_at(tokens, last).end, expander->arena);
+}
+
+/* Tokens [first, end) of one argument. */
+static Status add_argument(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t first, size_t end,
+                           MacroCall *call) {
+    size_t start = sql_tokens_at(tokens, first).start;
+    if (first == end) {
+        return FAIL_AT(expander, text, start, "an argument of macro '" STR_FMT "' is empty", STR_ARG(call->macro->name));
+    }
+    if (sql_tokens_is_name(tokens, first) &&
+        (sql_tokens_is(tokens, first + 1, ":=") || sql_tokens_is(tokens, first + 1, "=>"))) {
+        return FAIL_AT(expander, text, start, "macro '" STR_FMT "' takes its arguments by position, not by name",
+                       STR_ARG(call->macro->name));
+    }
+    sql_text_vec_push(expander->arena, &call->arguments, tokens_slice(expander, text, tokens, first, end - 1));
+    return OK;
+}
+
+static Status split_arguments(Expander *expander, const SqlText *text, const SqlTokens *tokens, MacroCall *call) {
+    size_t first = call->open + 1;
+    for (size_t i = first; i < call->close; i++) {
+        bool opens = sql_tokens_is(tokens, i, "(") || sql_tokens_is(tokens, i, "[") || sql_tokens_is(tokens, i, "{");
+        if (opens) {
+            i = sql_tokens_close(tokens, i); /* there is one: the call's own brackets are sound */
+        } else if (sql_tokens_is(tokens, i, ",")) {
+            TRY(add_argument(expander, text, tokens, first, i, call));
+            first = i + 1;
+        }
+    }
+    bool is_empty_list = call->arguments.count == 0 && first == call->close;
+    return is_empty_list ? OK : add_argument(expander, text, tokens, first, call->close, call);
+}
+
+static Status check_argument_count(Expander *expander, const SqlText *text, size_t offset, const MacroCall *call) {
+    const StrVec *parameters = &call->macro->parameters;
+    if (call->arguments.count == parameters->count) {
+        return OK;
+    }
+    Str list = str_join(expander->arena, parameters->items, parameters->count, STR(", "));
+    return FAIL_AT(expander, text, offset,
+                   "macro '" STR_FMT "' takes %zu argument%s (" STR_FMT "), but %zu %s given", STR_ARG(call->macro->name),
+                   parameters->count, parameters->count == 1 ? "" : "s", STR_ARG(list), call->arguments.count,
+                   call->arguments.count == 1 ? "is" : "are");
+}
+
+static Status read_arguments(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t depth, MacroCall *call) {
+    TRY(split_arguments(expander, text, tokens, call));
+    TRY(check_argument_count(expander, text, sql_tokens_at(tokens, call->name).start, call));
+    for (size_t i = 0; i < call->arguments.count; i++) {
+        size_t ignored = 0;
+        TRY(expand_calls(expander, &call->arguments.items[i], depth + 1, &call->arguments.items[i], &ignored));
+    }
+    return OK;
+}
+
+/* --- Putting arguments into the body ---------------------------------------------------------------------------------------------------- */
+
+static SqlText in_parentheses(Expander *expander, SqlText text) {
+    const SqlText parts[] = {sql_text_own(expander->arena, STR("(")), text, sql_text_own(expander->arena, STR(")"))};
+    return sql_text_concat(expander->arena, parts, COUNT_OF(parts));
+}
+
+/* A lambda's variable in the macro would change what the argument means. */
+static Status check_capture(Expander *expander, const SqlMacro *macro, const SqlText *argument, const SqlTokens *tokens,
+                            const SqlParameterUse *use) {
+    for (size_t i = 0; i < tokens->list.count; i++) {
+        bool is_free = sql_tokens_is_name(tokens, i) && !sql_tokens_is(tokens, i - 1, ".") && !sql_tokens_is(tokens, i + 1, "(");
+        Str name = is_free ? sql_tokens_name(tokens, i, expander->arena) : STR_EMPTY;
+        for (size_t k = 0; is_free && k < use->inner_names.count; k++) {
+            if (str_equal_fold(name, use->inner_names.items[k])) {
+                return FAIL_AT(expander, argument, sql_tokens_at(tokens, i).start,
+                               "argument '" STR_FMT "' of macro '" STR_FMT
+                               "' would be taken for the variable of that name in the macro's lambda",
+                               STR_ARG(name), STR_ARG(macro->name));
+            }
+        }
+    }
+    return OK;
+}
+
+static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlParameterUse *use, SqlEditVec *edits,
+                           size_t *size) {
+    SqlText argument = call->arguments.items[use->parameter];
+    SqlTokens tokens = sql_tokens(argument.text, expander->arena);
+    TRY(check_capture(expander, call->macro, &argument, &tokens, use));
+    *size += argument.text.size;
+    if (*size > SQL_TEXT_MAX) {
+        return error_set_at(expander->err, ERROR_DEFINITION, call->macro->place,
+                            "macro '" STR_FMT "' expands to more than %zu bytes", STR_ARG(call->macro->name), SQL_TEXT_MAX);
+    }
+    SqlText replacement = tokens.list.count == 1 ? argument : in_parentheses(expander, argument);
+    SqlEdit edit = {.start = use->start, .end = use->end, .replacement = replacement};
+    sql_edit_vec_push(expander->arena, edits, edit);
+    return OK;
+}
+
+static Status apply_macro(Expander *expander, const MacroCall *call, SqlText *applied_out) {
+    const SqlMacro *macro = call->macro;
+    SqlTokens body = sql_tokens(macro->body.text, expander->arena);
+    SqlParameterUseVec uses = sql_macro_parameter_uses(&body, &macro->parameters, expander->arena);
+    SqlEditVec edits = {0};
+    SqlText applied = {0};
+    size_t size = macro->body.text.size;
+    for (size_t i = 0; i < uses.count; i++) {
+        TRY(add_use_edit(expander, call, &uses.items[i], &edits, &size));
+    }
+    TRY(sql_text_edit(&macro->body, &edits, expander->arena, &applied, expander->err));
+    *applied_out = in_parentheses(expander, applied);
+    return OK;
+}
+
+/* --- Passes --------------------------------------------------------------------------------------------------------------------------- */
+
+static Status add_call_edit(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t depth, MacroCall *call,
+                            SqlEditVec *edits) {
+    SqlEdit edit = {.start = sql_tokens_at(tokens, call->name).start, .end = sql_tokens_at(tokens, call->close).end};
+    TRY(read_arguments(expander, text, tokens, depth, call));
+    TRY(apply_macro(expander, call, &edit.replacement));
+    sql_edit_vec_push(expander->arena, edits, edit);
+    return OK;
+}
+
+/* A text as large as the limit is refused before it is made. */
+static Status check_size(Expander *expander, const SqlText *text, const SqlEditVec *edits) {
+    size_t size = text->text.size;
+    for (size_t i = 0; i < edits->count; i++) {
+        size += edits->items[i].replacement.text.size;
+    }
+    if (size > 2 * SQL_TEXT_MAX) {
+        return FAIL_AT(expander, text, edits->items[0].start, "the macros of this query expand to more than %zu bytes",
+                       SQL_TEXT_MAX);
+    }
+    return OK;
+}
+
+/* One pass; `count_out`: calls replaced. */
+static Status expand_calls(Expander *expander, const SqlText *text, size_t depth, SqlText *expanded_out, size_t *count_out) {
+    SqlTokens tokens = sql_tokens(text->text, expander->arena);
+    SqlEditVec edits = {0};
+    if (depth > SQL_TOKENS_DEPTH_MAX) {
+        return FAIL_AT(expander, text, 0, "macro calls are nested more than %d levels deep", SQL_TOKENS_DEPTH_MAX);
+    }
+    for (size_t i = 0; i < tokens.list.count; i++) {
+        MacroCall call;
+        if (find_call(expander, &tokens, i, &call)) {
+            TRY(add_call_edit(expander, text, &tokens, depth, &call, &edits));
+            i = call.close;
+        }
+    }
+    *count_out = edits.count;
+    if (edits.count == 0) {
+        *expanded_out = *text;
+        return OK;
+    }
+    TRY(check_size(expander, text, &edits));
+    return sql_text_edit(text, &edits, expander->arena, expanded_out, expander->err);
+}
+
+static Status too_many_passes(Expander *expander, const SqlText *text) {
+    SqlTokens tokens = sql_tokens(text->text, expander->arena);
+    for (size_t i = 0; i < tokens.list.count; i++) {
+        MacroCall call;
+        if (find_call(expander, &tokens, i, &call)) {
+            return error_set_at(expander->err, ERROR_DEFINITION, call.macro->place,
+                                "macro '" STR_FMT "' is recursive: after %d passes its calls are not used up",
+                                STR_ARG(call.macro->name), PASS_COUNT_MAX);
+        }
+    }
+    return OK;
+}
+
+static Status expand_macros(Expander *expander, const SqlText *text, SqlText *expanded_out) {
+    *expanded_out = *text;
+    if (sql_macro_set_count(expander->macros) == 0) {
+        return OK;
+    }
+    for (size_t pass = 0; pass < PASS_COUNT_MAX; pass++) {
+        size_t count = 0;
+        TRY(expand_calls(expander, expanded_out, 0, expanded_out, &count));
+        if (count == 0) {
+            return OK;
+        }
+    }
+    return too_many_passes(expander, expanded_out);
+}
+
+/* --- Vars ----------------------------------------------------------------------------------------------------------------------------- */
+
+static Status unknown_var(Expander *expander, const SqlText *text, size_t offset, Str name) {
+    Str *names = ARENA_NEW_ARRAY(expander->arena, Str, expander->var_count);
+    for (size_t i = 0; i < expander->var_count; i++) {
+        names[i] = expander->vars[i].name;
+    }
+    Status status = FAIL_AT(expander, text, offset, "unknown var '" STR_FMT "'", STR_ARG(name));
+    const Str *nearest = str_nearest(name, names, expander->var_count);
+    Str known = str_join(expander->arena, names, expander->var_count, STR(", "));
+    if (nearest != NULL) {
+        error_hint(expander->err, "did you mean '" STR_FMT "'? Known vars: " STR_FMT, STR_ARG(*nearest), STR_ARG(known));
+    } else if (expander->var_count > 0) {
+        error_hint(expander->err, "known vars: " STR_FMT, STR_ARG(known));
+    } else {
+        error_hint(expander->err, "the project has no vars; declare it under `vars` in interlace.yaml");
+    }
+    return status;
+}
+
+/* The name in 'name': only plain string constants count. */
+static bool plain_string(Str token, Arena *arena, Str *content_out) {
+    if (token.size < 2 || token.ptr[0] != '\'') {
+        return false;
+    }
+    AUTO(strbuf) StrBuf content = {0};
+    for (size_t i = 1; i + 1 < token.size; i++) {
+        strbuf_char(&content, token.ptr[i]);
+        i += token.ptr[i] == '\'';
+    }
+    *content_out = strbuf_copy(&content, arena);
+    return true;
+}
+
+static bool is_var(Expander *expander, const SqlTokens *tokens, size_t index, Str *name_out) {
+    bool is_call = sql_tokens_is_word(tokens, index, "var") && sql_tokens_is(tokens, index + 1, "(") &&
+                   sql_tokens_at(tokens, index + 2).kind == SQL_TOKEN_STRING && sql_tokens_is(tokens, index + 3, ")") &&
+                   !sql_tokens_is(tokens, index - 1, ".");
+    return is_call && plain_string(sql_tokens_text(tokens, index + 2), expander->arena, name_out);
+}
+
+static const SqlVar *find_var(const Expander *expander, Str name) {
+    for (size_t i = 0; i < expander->var_count; i++) {
+        if (str_equal(expander->vars[i].name, name)) {
+            return &expander->vars[i];
+        }
+    }
+    return NULL;
+}
+
+static Status expand_vars(Expander *expander, const SqlText *text, SqlText *expanded_out) {
+    SqlTokens tokens = sql_tokens(text->text, expander->arena);
+    SqlEditVec edits = {0};
+    for (size_t i = 0; i < tokens.list.count; i++) {
+        Str name = STR_EMPTY;
+        if (!is_var(expander, &tokens, i, &name)) {
+            continue;
+        }
+        SqlEdit edit = {.start = sql_tokens_at(&tokens, i).start, .end = sql_tokens_at(&tokens, i + 3).end};
+        const SqlVar *var = find_var(expander, name);
+        if (var == NULL) {
+            return unknown_var(expander, text, edit.start, name);
+        }
+        edit.replacement = sql_text_own(expander->arena, var->literal);
+        sql_edit_vec_push(expander->arena, &edits, edit);
+    }
+    if (edits.count == 0) {
+        *expanded_out = *text;
+        return OK;
+    }
+    return sql_text_edit(text, &edits, expander->arena, expanded_out, expander->err);
+}
+
+/* --- Is there anything to do? --------------------------------------------------------------------------------------------------------------- */
+
+static bool is_word_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80) != 0;
+}
+
+static bool is_known_word(const Expander *expander, Str word) {
+    return str_equal_fold(word, STR("var")) || str_map_contains(expander->macros->macros, word);
+}
+
+/* A name that quotes alone make possible is not found by looking at words. */
+static bool has_unusual_name(const SqlMacroSet *macros) {
+    const StrMapEntry *entries = str_map_entries(macros->macros);
+    for (size_t i = 0; i < str_map_count(macros->macros); i++) {
+        for (size_t k = 0; k < entries[i].key.size; k++) {
+            if (!is_word_byte(entries[i].key.ptr[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Most texts use no macro, and a plan looks at all of them: this is a tenth of the work of reading tokens. Words in strings
+ * and comments count, too; that only costs time. */
+static bool may_have_calls(const Expander *expander, Str sql) {
+    size_t start = 0;
+    for (size_t i = 0; i <= sql.size; i++) {
+        if (i < sql.size && is_word_byte(sql.ptr[i])) {
+            continue;
+        }
+        if (i > start && is_known_word(expander, str_slice(sql, start, i))) {
+            return true;
+        }
+        start = i + 1;
+    }
+    return has_unusual_name(expander->macros);
+}
+
+/* --- All of it ---------------------------------------------------------------------------------------------------------------------------- */
+
+Status sql_expand(const SqlText *text, const SqlMacroSet *macros, const SqlVar *vars, size_t var_count, Arena *arena,
+                  SqlText *expanded_out, Error *err) {
+    Expander expander = {.macros = macros, .vars = vars, .var_count = var_count, .err = err};
+    if (!may_have_calls(&expander, text->text)) {
+        *expanded_out = *text;
+        return OK;
+    }
+    AUTO(arena) Arena *scratch = arena_create();
+    SqlText expanded = {0};
+    expander.arena = scratch;
+    TRY(expand_macros(&expander, text, &expanded));
+    TRY(expand_vars(&expander, &expanded, &expanded));
+    if (expanded.text.size > SQL_TEXT_MAX) {
+        return FAIL_AT(&expander, text, 0, "the macros of this query expand to more than %zu bytes", SQL_TEXT_MAX);
+    }
+    bool is_unchanged = expanded.segments == text->segments && expanded.text.ptr == text->text.ptr;
+    *expanded_out = is_unchanged ? *text : sql_text_copy(&expanded, arena);
+    return OK;
+}

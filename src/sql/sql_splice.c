@@ -1,0 +1,143 @@
+#include "sql/sql_splice.h"
+
+#include "sql/sql_lexer.h"
+
+/* --- Names in place of names ------------------------------------------------------------------------------------------ */
+
+static bool is_replaced(const SqlReplacement *replacement) {
+    return replacement->relation.name.size > 0;
+}
+
+/* The name by which the rest of the query knows the table. A name without quotes is folded as PostgreSQL does, so that
+ * the quoted alias still answers to `Orders.id`; DuckDB does not mind the case. */
+static void append_alias(StrBuf *sql, const SqlTableRef *table, Arena *arena) {
+    strbuf_text(sql, " AS ");
+    sql_identifier(sql, table->name_quoted ? table->name : str_lower(arena, table->name));
+}
+
+static SqlEdit table_edit(const SqlTableRef *table, const SqlReplacement *replacement, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_relation(&sql, replacement->relation);
+    if (table->takes_alias && !table->has_alias) {
+        append_alias(&sql, table, arena);
+    }
+    SqlText name = sql_text_own(arena, strbuf_copy(&sql, arena));
+    return (SqlEdit){.start = table->start, .end = table->end, .replacement = name};
+}
+
+/* schema.table.column does not find an aliased table: its schema is cut when a table of that name was replaced. */
+static bool loses_prefix(const SqlColumnPrefix *prefix, const SqlFacts *facts, const SqlReplacement *replacements) {
+    for (size_t i = 0; i < facts->tables.count; i++) {
+        const SqlTableRef *table = &facts->tables.items[i];
+        if (is_replaced(&replacements[i]) && str_equal_fold(table->schema, prefix->schema) &&
+            str_equal_fold(table->name, prefix->table)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_name_edits(const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena, SqlEditVec *edits) {
+    for (size_t i = 0; i < facts->tables.count; i++) {
+        if (is_replaced(&replacements[i])) {
+            sql_edit_vec_push(arena, edits, table_edit(&facts->tables.items[i], &replacements[i], arena));
+        }
+    }
+    for (size_t i = 0; i < facts->prefixes.count; i++) {
+        const SqlColumnPrefix *prefix = &facts->prefixes.items[i];
+        if (loses_prefix(prefix, facts, replacements)) {
+            sql_edit_vec_push(arena, edits, (SqlEdit){.start = prefix->start, .end = prefix->end});
+        }
+    }
+}
+
+/* --- Inlined models ----------------------------------------------------------------------------------------------------- */
+
+/* DESCRIBE and SUMMARIZE take no WITH in front: they go into a subquery. */
+static bool is_described(Str sql, size_t offset) {
+    static const char *const words[] = {"DESCRIBE", "DESC", "SUMMARIZE", "SHOW"};
+    SqlLexer lexer = {.text = sql, .offset = offset};
+    SqlToken first = sql_lexer_next_code(&lexer);
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (sql_token_is_word(sql, first, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static SqlText cte_text(const SqlInlined *inlined, const char *before, const char *behind, Arena *arena) {
+    AUTO(strbuf) StrBuf head = {0};
+    strbuf_text(&head, before);
+    sql_identifier(&head, inlined->cte_name);
+    strbuf_text(&head, " AS (");
+    const SqlText parts[] = {sql_text_own(arena, strbuf_copy(&head, arena)), sql_text_as_body(&inlined->body, arena),
+                             sql_text_own(arena, str_format(arena, ")%s", behind))};
+    return sql_text_concat(arena, parts, COUNT_OF(parts));
+}
+
+static SqlEdit insertion(size_t offset, SqlText text) {
+    return (SqlEdit){.start = offset, .end = offset, .replacement = text};
+}
+
+static void add_inlined_edits(const SqlText *text, const SqlFacts *facts, const SqlInlined *inlined, size_t count,
+                              Arena *arena, SqlEditVec *edits) {
+    size_t offset = facts->with_offset;
+    bool is_wrapped = count > 0 && !facts->has_with && is_described(text->text, offset);
+    const char *last_separator = facts->has_with ? ", " : is_wrapped ? " FROM (" : " ";
+    for (size_t i = 0; i < count; i++) {
+        const char *before = facts->has_with && i == 0 ? " " : i == 0 ? "WITH " : "";
+        const char *behind = i + 1 < count ? ", " : last_separator;
+        sql_edit_vec_push(arena, edits, insertion(offset, cte_text(&inlined[i], before, behind, arena)));
+    }
+    if (is_wrapped) {
+        size_t end = sql_text_as_body(text, arena).text.size;
+        sql_edit_vec_push(arena, edits, insertion(end, sql_text_own(arena, STR(")"))));
+    }
+}
+
+Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlReplacement *replacements,
+                  const SqlInlined *inlined, size_t inlined_count, Arena *arena, SqlText *spliced_out, Error *err) {
+    SqlEditVec edits = {0};
+    add_inlined_edits(text, facts, inlined, inlined_count, arena, &edits);
+    add_name_edits(facts, replacements, arena, &edits);
+    if (edits.count == 0) {
+        *spliced_out = *text;
+        return OK;
+    }
+    return sql_text_edit(text, &edits, arena, spliced_out, err);
+}
+
+/* --- Helpers for the callers ---------------------------------------------------------------------------------------------- */
+
+static bool has_cte(const SqlFacts *facts, Str name) {
+    for (size_t i = 0; i < facts->cte_names.count; i++) {
+        if (str_equal_fold(facts->cte_names.items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Str sql_unused_cte_name(const SqlFacts *facts, Str wanted, Arena *arena) {
+    Str name = wanted;
+    for (size_t suffix = 2; has_cte(facts, name); suffix++) {
+        name = str_format(arena, STR_FMT "_%zu", STR_ARG(wanted), suffix);
+    }
+    return name;
+}
+
+SqlText sql_text_as_body(const SqlText *text, Arena *arena) {
+    SqlLexer lexer = sql_lexer(text->text);
+    size_t end = 0;
+    for (;;) {
+        SqlToken token = sql_lexer_next_code(&lexer);
+        if (token.kind == SQL_TOKEN_END || token.kind == SQL_TOKEN_INVALID) {
+            break;
+        }
+        if (!sql_token_is(text->text, token, ";")) {
+            end = token.end;
+        }
+    }
+    return sql_text_slice(text, 0, end, arena);
+}

@@ -1,0 +1,370 @@
+"""Checks and contracts: spec 05 §1–6, spec 01 §11. Names carry the number of the line they show."""
+
+import pytest
+
+ROWS = """SELECT * FROM (VALUES (1,'open',10,'a@x',1), (2,'closed',20,'b@x',2), (3,'open',-5,'nope',9), (3,'weird',NULL,NULL,1))
+t(order_id, status, amount, email, customer_id)"""
+
+
+def orders(checks, extra=""):
+    return f"/* interlace: {{checks: [{checks}]{extra}}} */\n{ROWS}"
+
+
+def results(project, model="orders", code=1):
+    """The outcomes of an apply as {check name: (status, failures)}."""
+    project.run("apply")
+    return {r["check_name"]: (r["status"], r["failures"]) for r in project.json("checks", "list", "--model", model)}
+
+
+@pytest.fixture
+def shop(project):
+    return project.write({"models/customers.sql": "SELECT * FROM (VALUES (1), (2), (3)) t(id)"})
+
+
+# --- 05 §1: declaring -----------------------------------------------------------------------------------------------
+
+
+def test_05_1_1_all_forms_mean_the_same_in_sql_and_python(project):
+    project.write(
+        {
+            "models/a.sql": "/* interlace: {checks: [{not_null: id}, {not_null: {column: id}}, {type: not_null, column: id}]} */"
+            " SELECT 1 AS id",
+            "models/b.py": "from interlace import model, CheckSpec\nimport pyarrow as pa\n\n\n"
+            "@model(checks=[{'not_null': 'id'}, {'type': 'unique', 'columns': ['id']}])\n"
+            "def b():\n    return pa.table({'id': [1]})\n",
+        }
+    )
+    project.ok("apply")
+    listed = [(r["model"], r["check_name"], r["status"]) for r in project.json("checks", "list")]
+    assert sorted(listed) == [
+        ("a", "not_null_id", "passed"),
+        ("a", "not_null_id_2", "passed"),
+        ("a", "not_null_id_3", "passed"),
+        ("b", "not_null_id", "passed"),
+        ("b", "unique_id", "passed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("check", "word"),
+    [
+        ("not_null", "not_null"),
+        ("{not_null: id, unique: id}", "ambiguous"),
+        ("{nonsense: id}", "nonsense"),
+        ("{type: not_null, column: id, severity: bad}", "bad"),
+        ("{type: range, column: id}", "range"),
+        ("{pattern: {column: id, regex: '('}}", "("),
+        ("{expression: {expression: 'id >'}}", "id >"),
+        ("{freshness: {column: id, max_age: soon}}", "soon"),
+        ("{accepted_values: {column: id}}", "values"),
+        ("{relationships: {column: id, to: nowhere, field: id}}", "nowhere"),
+        ("{not_null: {columns: []}}", "column"),
+        ("{sql: {query: 'DELETE FROM {table}'}}", "query"),
+    ],
+)
+def test_05_1_2_and_3_a_bad_check_is_refused_by_plan(project, check, word):
+    project.write({"models/orders.sql": f"/* interlace: {{checks: [{check}]}} */ SELECT 1 AS id"})
+    result = project.fails("plan")
+    assert "orders" in result.stderr
+    assert word in result.stderr
+    assert not project.exists(".interlace/warehouse.duckdb")
+
+
+def test_checks_of_an_ephemeral_model_are_refused(project):
+    project.write({"models/e.sql": "/* interlace: {materialise: ephemeral, checks: [{not_null: id}]} */ SELECT 1 AS id"})
+    assert "'e'" in project.fails("plan").stderr
+
+
+def test_05_1_4_two_expressions_have_two_names(shop):
+    shop.write({"models/orders.sql": orders("{expression: {expression: 'order_id > 0'}}, {expression: {expression: 'order_id < 9'}}")})
+    assert results(shop) == {"expression": ("passed", 0), "expression_2": ("passed", 0)}
+
+
+def test_05_1_5_a_tightened_check_runs_once_against_the_promoted_rows(project):
+    project.write({"models/a.sql": "/* interlace: {checks: [{row_count: {min: 1}}]} */ SELECT 1 AS id"})
+    project.ok("apply")
+    table = project.sql("SELECT table_oid FROM duckdb_tables()")
+    project.write({"models/a.sql": "/* interlace: {checks: [{row_count: {min: 2}}]} */ SELECT 1 AS id"})
+    plan = project.json("plan")
+    assert plan["changes"] == []
+    assert plan["metadata"] == ["a"]
+    result = project.fails("apply")
+    assert "a.row_count" in result.stderr
+    assert project.sql("SELECT table_oid FROM duckdb_tables()") == table
+    assert project.query("SELECT * FROM a") == [[1]]
+
+
+# --- 05 §2: built-in checks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("check", "failures"),
+    [
+        ("{unique: order_id}", 1),
+        ("{unique: [order_id, status]}", 0),
+        ("{not_null: amount}", 1),
+        ("{not_null: [amount, email]}", 1),
+        ("{range: {column: amount, min: 0}}", 1),
+        ("{range: {column: amount, min: -5, max: 20}}", 0),
+        ("{range: {column: amount, max: 10}}", 1),
+        ("{pattern: {column: email, regex: '.+@.+'}}", 1),
+        ("{accepted_values: {column: status, values: [open, closed]}}", 1),
+        ("{accepted_values: {column: amount, values: [10, 20, -5]}}", 0),
+        ("{accepted_values: {column: status, values: []}}", 4),
+        ("{relationships: {column: customer_id, to: customers, field: id}}", 1),
+        ("{row_count: {min: 5}}", 1),
+        ("{row_count: {min: 1, max: 100}}", 0),
+        ("{expression: {expression: 'amount >= 0'}}", 1),
+        ("{sql: {query: 'SELECT * FROM {table} WHERE amount < 0'}}", 1),
+        ("{sql: {query: 'SELECT * FROM customers WHERE id NOT IN (SELECT customer_id FROM {table})'}}", 1),
+        ("{not_null: {column: amount, where: \"status = 'open'\"}}", 0),
+        ("{range: {column: amount, min: 0, where: 'amount IS NOT NULL AND order_id < 3'}}", 0),
+    ],
+)
+def test_05_2_1_to_3_each_built_in_check_counts_its_failures(shop, check, failures):
+    shop.write({"models/orders.sql": orders(check)})
+    [(status, count)] = results(shop).values()
+    assert (status, count) == ("failed" if failures else "passed", failures)
+
+
+def test_05_2_2_a_null_parent_hides_no_orphan(shop):
+    shop.write(
+        {
+            "models/customers.sql": "SELECT * FROM (VALUES (1), (2), (3), (NULL)) t(id)",
+            "models/orders.sql": orders("{relationships: {column: customer_id, to: customers, field: id}}"),
+        }
+    )
+    assert list(results(shop).values()) == [("failed", 1)]
+
+
+def test_a_check_that_reads_a_later_model_waits_for_it(project):
+    project.write(
+        {
+            "models/a.sql": "/* interlace: {checks: [{relationships: {column: id, to: z3, field: id}}]} */ SELECT 1 AS id",
+            "models/z1.sql": "SELECT 1 AS id",
+            "models/z2.sql": "SELECT * FROM z1",
+            "models/z3.sql": "SELECT * FROM z2",
+        }
+    )
+    project.ok("apply", "--parallelism", "4")
+
+
+@pytest.mark.parametrize(
+    ("source", "max_age", "expected"),
+    [
+        ("SELECT NULL::TIMESTAMP AS ts WHERE false", "2h", ("failed", 1)),
+        ("SELECT TIMESTAMP '2026-01-02 11:00:00' AS ts", "2h", ("passed", 0)),
+        ("SELECT TIMESTAMP '2026-01-02 11:00:00' AS ts", "30m", ("failed", 1)),
+        ("SELECT TIMESTAMPTZ '2026-01-02 11:00:00+00' AS ts", "2h", ("passed", 0)),
+        ("SELECT DATE '2026-01-02' AS ts", "13h", ("passed", 0)),
+        ("SELECT DATE '2026-01-02' AS ts", "11h", ("failed", 1)),
+    ],
+)
+def test_05_2_4_freshness_looks_at_the_newest_value(project, source, max_age, expected):
+    project.write(
+        {
+            "interlace.yaml": "timezone: UTC\n",
+            "models/m.sql": f"/* interlace: {{checks: [{{freshness: {{column: ts, max_age: {max_age}}}}}]}} */ {source}",
+        }
+    )
+    project.run("apply", env={"INTERLACE_NOW": "2026-01-02T12:00:00Z"})
+    [result] = project.json("checks", "list", "--model", "m")
+    assert (result["status"], result["failures"]) == expected
+
+
+@pytest.mark.parametrize(("severity", "code"), [("error", 1), ("warn", 0)])
+def test_05_2_5_a_check_on_a_missing_column_is_an_error_of_the_check(shop, severity, code):
+    shop.write({"models/orders.sql": orders(f"{{type: not_null, column: nosuch, severity: {severity}}}")})
+    result = shop.run("apply")
+    assert result.code == code, result
+    [record] = shop.json("checks", "list", "--model", "orders")
+    assert record["status"] == "error"
+    assert "nosuch" in record["message"]
+
+
+@pytest.mark.parametrize(("severity", "code"), [("error", 1), ("warn", 0)])
+def test_a_check_that_fails_while_it_runs_spoils_nothing(shop, severity, code):
+    shop.write(
+        {"models/orders.sql": orders(f"{{type: expression, expression: 'status::INT > 0', severity: {severity}}}, {{not_null: order_id}}")}
+    )
+    result = shop.run("apply")
+    assert result.code == code, result
+    listed = {r["check_name"]: r["status"] for r in shop.json("checks", "list", "--model", "orders")}
+    assert listed == {"expression": "error", "not_null_order_id": "passed"}
+    if code == 0:
+        assert shop.query("SELECT count(*) FROM orders") == [[4]]
+
+
+# --- 05 §3: severity ------------------------------------------------------------------------------------------------
+
+
+def test_05_3_1_and_4_a_warning_is_shown_and_promoted_unless_strict(shop):
+    shop.write({"models/orders.sql": orders("{type: unique, column: order_id, severity: warn}")})
+    result = shop.ok("apply")
+    assert "orders.unique_order_id failed (warn)" in result.stdout
+    assert shop.query("SELECT count(*) FROM orders") == [[4]]
+    assert shop.run("apply", "-e", "dev", "--strict").code == 1
+
+
+def test_05_3_2_an_error_blocks_and_is_recorded(shop):
+    shop.write({"models/orders.sql": "SELECT 1 AS order_id"})
+    shop.ok("apply")
+    shop.write({"models/orders.sql": orders("{unique: order_id}")})
+    result = shop.fails("apply", "--force")
+    assert "checks failed — promotion blocked: orders.unique_order_id (1 failing)" in result.stderr
+    assert shop.query("SELECT * FROM orders") == [[1]]
+    assert shop.json("checks", "list", "--model", "orders")[0]["status"] == "failed"
+
+
+def test_05_3_3_all_failing_checks_are_in_the_message_and_in_the_history(shop):
+    shop.write({"models/orders.sql": orders("{unique: order_id}, {not_null: amount}, {row_count: {min: 1}}")})
+    result = shop.fails("apply")
+    assert "orders.unique_order_id (1 failing); orders.not_null_amount (1 failing)" in result.stderr
+    assert len(shop.json("checks", "list", "--model", "orders")) == 3
+
+
+def test_reused_tables_are_checked_again_for_the_new_environment(shop):
+    shop.write({"models/orders.sql": orders("{type: unique, column: order_id, severity: warn}")})
+    shop.ok("apply")
+    shop.ok("apply", "-e", "dev")
+    assert {r["environment"] for r in shop.json("checks", "list", "--model", "orders")} == {"prod", "dev"}
+
+
+# --- 05 §4: Python checks -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "failures"),
+    [
+        ("return True", "passed", 0),
+        ("return None", "passed", 0),
+        ("return 0", "passed", 0),
+        ("return table.table().slice(0, 0)", "passed", 0),
+        ("return 3", "failed", 3),
+        ("return table.table().slice(0, 2)", "failed", 2),
+        ("return False", "failed", 1),
+        ("return -1", "error", 0),
+        ("return 'yes'", "error", 0),
+        ("raise ValueError('no good')", "error", 0),
+        ("return sum(batch.num_rows for batch in table.reader()) - 3", "failed", 1),
+    ],
+)
+def test_05_4_what_a_python_check_returns_is_its_verdict(shop, body, status, failures):
+    shop.write(
+        {
+            "models/orders.sql": ROWS,
+            "models/checks.py": f"from interlace import check\n\n\n@check(model='orders')\ndef looks_good(table):\n    {body}\n",
+        }
+    )
+    result = shop.run("apply")
+    assert result.code == (0 if status == "passed" else 1), result
+    [record] = shop.json("checks", "list", "--model", "orders")
+    assert (record["check_name"], record["check_type"]) == ("looks_good", "python")
+    assert (record["status"], record["failures"] or 0) == (status, failures)
+    if "no good" in body:
+        assert "no good" in record["message"]
+
+
+def test_05_4_a_python_check_on_an_unknown_model_is_refused_at_load(shop):
+    shop.write({"models/checks.py": "from interlace import check\n\n\n@check(model='nosuch')\ndef c(table):\n    return True\n"})
+    assert "nosuch" in shop.fails("plan").stderr
+
+
+def test_05_4_an_exception_at_warn_severity_is_no_failure(shop):
+    shop.write(
+        {"models/checks.py": "from interlace import check\n\n\n@check(model='customers', severity='warn')\ndef c(table):\n    1 / 0\n"}
+    )
+    shop.ok("apply")
+    assert shop.json("checks", "list")[0]["status"] == "error"
+
+
+# --- 05 §5: results -------------------------------------------------------------------------------------------------
+
+
+def test_05_5_1_a_blocked_apply_records_the_new_version_and_checks_run_the_old(shop):
+    shop.write({"models/orders.sql": "/* interlace: {checks: [{unique: order_id}]} */ SELECT 1 AS order_id"})
+    shop.ok("apply")
+    old = shop.json("models", "-s", "orders")[0]["fingerprint"]
+    shop.write({"models/orders.sql": orders("{unique: order_id}")})
+    shop.fails("apply", "--force")
+    blocked = shop.json("checks", "list", "--model", "orders")[0]
+    assert blocked["status"] == "failed"
+    assert blocked["fingerprint"] != old
+    [ran] = shop.json("checks", "run", "-s", "orders")
+    assert ran["status"] == "passed"
+    assert shop.json("checks", "list", "--model", "orders")[0]["fingerprint"] == old
+
+
+def test_05_5_2_checks_run_uses_the_current_definitions_and_builds_nothing(project):
+    project.write({"models/a.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    table = project.sql("SELECT table_oid FROM duckdb_tables()")
+    project.write({"models/a.sql": "/* interlace: {checks: [{row_count: {min: 2}}]} */ SELECT 1 AS id"})
+    [ran] = project.json("checks", "run", code=1)
+    assert set(ran) >= {"model", "name", "type", "severity", "status", "failures", "message"}
+    assert (ran["name"], ran["status"]) == ("row_count", "failed")
+    assert project.sql("SELECT table_oid FROM duckdb_tables()") == table
+
+
+def test_05_5_3_checks_run_needs_an_environment(project):
+    project.write({"models/a.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    assert "dev" in project.fails("checks", "run", "-e", "dev").stderr
+
+
+def test_05_5_5_json_is_one_document_also_on_failure(shop):
+    shop.write({"models/orders.sql": orders("{unique: order_id}")})
+    shop.fails("apply")
+    result = shop.run("apply", "--json")
+    assert result.code == 1
+    assert result.json["error"]["kind"] == "CheckError"
+
+
+# --- 05 §6 and 01 §11: contracts ------------------------------------------------------------------------------------
+
+
+def test_01_11_1_a_missing_column_leaves_everything_as_it_was(project):
+    project.write({"models/m.sql": "SELECT 1 AS a, 2 AS b"})
+    project.ok("apply")
+    before = project.json("env", "list")
+    project.write({"models/m.sql": "/* interlace: {columns: [a, b]} */ SELECT 1 AS a"})
+    result = project.fails("apply", "--force")
+    assert "missing contracted column(s): b" in result.stderr
+    assert project.json("apply", "--force", code=1)["error"]["kind"] == "SchemaError"
+    assert project.query("SELECT * FROM m") == [[1, 2]]
+    assert [e["generation"] for e in project.json("env", "list")] == [e["generation"] for e in before]
+
+
+@pytest.mark.parametrize(
+    ("contract", "query", "passes"),
+    [
+        ("{id: int}", "SELECT 1::BIGINT AS id", False),
+        ("{id: int}", "SELECT 1::INTEGER AS id, 2 AS extra", True),
+        ("{t: text}", "SELECT 'x' AS t", True),
+        ("{d: 'decimal(10,2)'}", "SELECT 1::DECIMAL(10,2) AS d", True),
+        ("{d: 'decimal(10,2)'}", "SELECT 1::DECIMAL(12,2) AS d", False),
+        ("{z: timestamptz}", "SELECT now() AS z", True),
+    ],
+)
+def test_01_11_2_types_compare_after_their_synonyms(project, contract, query, passes):
+    project.write({"models/m.sql": f"/* interlace: {{columns: {contract}}} */ {query}"})
+    assert project.run("apply").code == (0 if passes else 1)
+
+
+def test_05_6_a_tightened_contract_is_checked_without_a_rebuild(project):
+    project.write({"models/m.sql": "SELECT 1::BIGINT AS id"})
+    project.ok("apply")
+    project.write({"models/m.sql": "/* interlace: {columns: {id: varchar}} */ SELECT 1::BIGINT AS id"})
+    assert project.json("plan")["changes"] == []
+    result = project.fails("apply")
+    assert "id is BIGINT, expected varchar" in result.stderr
+
+
+def test_a_contract_of_a_python_model_is_checked_before_its_rows_are_kept(project):
+    project.write(
+        {
+            "models/p.py": "from interlace import model\nimport pyarrow as pa\n\n\n@model(columns={'a': 'BIGINT', 'b': None})\n"
+            "def p():\n    return pa.table({'a': [1]})\n"
+        }
+    )
+    assert "missing contracted column(s): b" in project.fails("apply").stderr

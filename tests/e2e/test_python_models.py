@@ -1,0 +1,209 @@
+"""Python models end to end: spec 01 §8, spec 03 §1, spec 10. Names carry the number of the line they show."""
+
+import pytest
+
+IMPORTS = "from interlace import model\nimport pyarrow as pa\n\n\n"
+
+
+def changed(project):
+    return [change["name"] for change in project.json("plan")["changes"]]
+
+
+def test_01_8_1_the_quickstart_chain_has_its_figures(quickstart):
+    rows = quickstart.query("SELECT count(*), sum(conversions)::INT, round(sum(revenue), 2)::VARCHAR FROM event_summary")
+    assert rows == [[3, 4, "273.39"]]
+
+
+def test_01_8_3_a_generator_may_read_its_upstreams_one_after_the_other(project):
+    project.write(
+        {
+            "models/base.sql": "SELECT i AS v FROM range(10000) t(i)",
+            "models/other.sql": "SELECT i + 10000 AS v FROM range(5000) t(i)",
+            "models/m.py": IMPORTS
+            + "@model()\ndef m(base, other):\n    yield from base.reader()\n    for batch in other.reader():\n        yield batch\n",
+            "models/s.sql": "SELECT count(*)::INT AS n, sum(v)::BIGINT AS s FROM m",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT * FROM s") == [[15000, sum(range(15000))]]
+
+
+def test_01_8_7_an_unknown_parameter_lists_what_is_possible(project):
+    project.write(
+        {"models/raw/orders.sql": "SELECT 1 AS id", "models/m.py": IMPORTS + "@model()\ndef m(nosuch):\n    return nosuch.table()\n"}
+    )
+    result = project.fails("plan")
+    assert "nosuch" in result.stderr
+    assert "raw_orders" in result.stderr or "raw.orders" in result.stderr
+
+
+def test_dotted_upstreams_are_spelt_with_underscores_and_defaults_are_left_alone(project):
+    project.write(
+        {
+            "models/raw/orders.sql": "SELECT 1 AS id",
+            "models/m.py": IMPORTS
+            + "TENANTS = ['acme', 'globex']\n\n\ndef make(tenant):\n    @model(name=f'orders_{tenant}')\n"
+            "    def orders(raw_orders, tenant=tenant):\n        t = raw_orders.table()\n"
+            "        return t.append_column('tenant', pa.array([tenant] * t.num_rows))\n\n\n"
+            "for name in TENANTS:\n    make(name)\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT tenant FROM orders_acme UNION ALL SELECT tenant FROM orders_globex ORDER BY 1") == [
+        ["acme"],
+        ["globex"],
+    ]
+
+
+def test_03_1_4_models_of_one_factory_move_alone(project):
+    body = (
+        IMPORTS
+        + "def make(tenant, label):\n    @model(name=f'm_{tenant}')\n    def m():\n        return pa.table({'x': [label]})\n\n\n"
+        "make('a', 'one')\nmake('b', '%s')\n"
+    )
+    project.write({"models/m.py": body % "two"})
+    project.ok("apply")
+    project.write({"models/m.py": body % "three"})
+    assert changed(project) == ["m_b"]
+
+
+def test_03_1_3_helpers_count_and_comments_do_not(project):
+    project.write(
+        {
+            "models/_helper.py": "RATE = 2\n\n\ndef f(x):\n    return x * RATE\n\n\ndef unused():\n    return 1\n",
+            "models/p.py": "from _helper import f\n" + IMPORTS + "@model()\ndef p():\n    return pa.table({'v': [f(1)]})\n",
+            "models/other.py": IMPORTS + "@model()\ndef other():\n    return pa.table({'v': [1]})\n",
+            "models/q.sql": "SELECT * FROM p",
+        }
+    )
+    project.ok("apply")
+    helper = project.read("models/_helper.py")
+    project.write({"models/_helper.py": helper.replace("def f(x):", "def f(x):\n    '''Said.'''\n    # why")})
+    assert changed(project) == []
+    project.write({"models/_helper.py": helper.replace("return 1", "return 2")})
+    assert changed(project) == []
+    project.write({"models/_helper.py": helper.replace("RATE = 2", "RATE = 3")})
+    assert changed(project) == ["p", "q"]
+    project.write({"models/_helper.py": helper.replace("x * RATE", "x + RATE")})
+    assert changed(project) == ["p", "q"]
+
+
+def test_10_4_a_second_plan_starts_no_python(project, tmp_path):
+    project.write({"models/p.py": IMPORTS + "@model()\ndef p():\n    return pa.table({'v': [1]})\n"})
+    project.ok("plan")
+    assert changed(project) == ["p"]
+    never = {"INTERLACE_PYTHON": str(tmp_path / "no-python-here")}
+    cached = project.run("plan", "--json", env=never)
+    if cached.code == 0:
+        assert [c["name"] for c in cached.json["changes"]] == ["p"]
+    else:
+        # The interpreter is part of the cache's key: another one is asked for, and named when it is not there.
+        assert "no-python-here" in cached.stderr
+
+
+RETURNS = {
+    "table": "return pa.table({'a': [1, 2, 3]})",
+    "batch": "return pa.RecordBatch.from_pydict({'a': [1, 2, 3]})",
+    "reader": "return pa.table({'a': [1, 2, 3]}).to_reader()",
+    "generator": "yield pa.RecordBatch.from_pydict({'a': [1]})\n    yield pa.table({'a': [2, 3]})",
+    "list_of_batches": "return [pa.RecordBatch.from_pydict({'a': [1, 2, 3]})]",
+    "pandas": "import pandas\n    return pandas.DataFrame({'a': [1, 2, 3]})",
+    "polars": "import polars\n    return polars.DataFrame({'a': [1, 2, 3]})",
+}
+
+
+@pytest.mark.parametrize("name", RETURNS)
+def test_01_8_4_what_a_model_may_return_lands(project, name):
+    project.write({"models/p.py": IMPORTS + f"@model()\ndef p():\n    {RETURNS[name]}\n"})
+    project.ok("apply")
+    assert project.query("SELECT count(*), sum(a)::INT FROM p") == [[3, 6]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "async def p():\n    return pa.table({'a': [1, 2, 3]})",
+        "async def p():\n    yield pa.table({'a': [1, 2]})\n    yield pa.table({'a': [3]})",
+    ],
+)
+def test_01_8_4_async_functions_are_awaited(project, body):
+    project.write({"models/p.py": IMPORTS + "@model()\n" + body + "\n"})
+    project.ok("apply")
+    assert project.query("SELECT count(*), sum(a)::INT FROM p") == [[3, 6]]
+
+
+def test_01_8_4_a_list_of_dicts_needs_declared_types(project):
+    project.write({"models/p.py": IMPORTS + "@model(columns={'a': 'BIGINT', 'b': 'VARCHAR'})\ndef p():\n    return [{'a': 1, 'b': 'x'}, {'a': 2}]\n"})
+    project.ok("apply")
+    assert project.query("SELECT a, b FROM p ORDER BY a") == [[1, "x"], [2, None]]
+    project.write({"models/p.py": IMPORTS + "@model()\ndef p():\n    return [{'a': 1}]\n"})
+    assert "columns" in project.fails("apply", "--force").stderr
+
+
+def test_a_handle_is_read_once(project):
+    project.write(
+        {
+            "models/a.sql": "SELECT 1 AS id",
+            "models/p.py": IMPORTS + "@model()\ndef p(a):\n    a.table()\n    return a.table()\n",
+        }
+    )
+    result = project.fails("apply")
+    assert "'a'" in result.stderr
+
+
+TYPES = """SELECT true AS b, 1::TINYINT AS i8, 2::SMALLINT AS i16, 3::INTEGER AS i32, 4::BIGINT AS i64,
+  5::UTINYINT AS u8, 6::USMALLINT AS u16, 7::UINTEGER AS u32, 8::UBIGINT AS u64,
+  170141183460469231731687303715884105727::HUGEINT AS huge, 1.5::FLOAT AS f, 'nan'::DOUBLE AS d, 12.34::DECIMAL(10,2) AS dec,
+  'tëxt' AS s, '\\xAA\\x00'::BLOB AS bin, DATE '2026-02-03' AS day, TIME '01:02:03.000004' AS t,
+  TIMESTAMP '2026-02-03 04:05:06.000007' AS ts, TIMESTAMPTZ '2026-02-03 04:05:06+00' AS tz,
+  TIMESTAMP_NS '2026-02-03 04:05:06.000000007' AS ns, INTERVAL '1 month 2 days' AS iv, [1, NULL, 3] AS list,
+  {'x': 1, 'y': 'z'} AS st, MAP {'k': 1} AS mp, uuid '00000000-0000-0000-0000-000000000001' AS u, NULL::VARCHAR AS n"""
+
+
+def test_10_types_go_through_python_and_back_unchanged(project):
+    project.write(
+        {
+            "models/a.sql": TYPES,
+            "models/p.py": IMPORTS + "@model()\ndef p(a):\n    yield from a.reader()\n",
+        }
+    )
+    project.ok("apply")
+    difference = project.query("SELECT * EXCLUDE (u, huge) FROM a EXCEPT SELECT * EXCLUDE (u, huge) FROM p")
+    assert difference == []
+    assert project.query("SELECT u::VARCHAR, huge::VARCHAR FROM p") == [
+        ["00000000-0000-0000-0000-000000000001", "170141183460469231731687303715884105727"]
+    ]
+
+
+def test_an_enum_column_reaches_python_as_text(project):
+    project.write(
+        {
+            "models/a.sql": "SELECT 'x'::ENUM('x', 'y') AS e, 1 AS id",
+            "models/p.py": IMPORTS + "@model()\ndef p(a):\n    return a.table()\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT e, id FROM p") == [["x", 1]]
+
+
+def test_ephemeral_and_view_upstreams_are_read_too(project):
+    project.write(
+        {
+            "models/e.sql": "/* interlace: {materialise: ephemeral} */ SELECT i AS v FROM range(3) t(i)",
+            "models/v.sql": "/* interlace: {materialise: view} */ SELECT v + 1 AS v FROM e",
+            "models/p.py": IMPORTS + "@model()\ndef p(e, v):\n    return pa.table({'e': [e.table().num_rows], 'v': [v.table()['v'].to_pylist()[-1]]})\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT e, v FROM p") == [[3, 3]]
+
+
+def test_python_models_run_side_by_side(project):
+    wait = (
+        "    import os, time\n    open('{mine}', 'w').close()\n    end = time.monotonic() + 60\n"
+        "    while not os.path.exists('{theirs}'):\n        assert time.monotonic() < end\n        time.sleep(0.01)\n"
+        "    return pa.table({{'a': [1]}})\n"
+    )
+    for mine, theirs in (("x", "y"), ("y", "x")):
+        project.write({f"models/{mine}.py": IMPORTS + f"@model()\ndef {mine}():\n" + wait.format(mine=f"seen_{mine}", theirs=f"seen_{theirs}")})
+    project.ok("apply", "--parallelism", "2")
