@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -24,7 +25,13 @@ class Terminal:
         self._terminal = terminal
         target = os.open(stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644) if stdout else terminal
         self.process = subprocess.Popen(
-            command, cwd=cwd, env=env, stdin=terminal, stdout=target, stderr=terminal, start_new_session=True
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=terminal,
+            stdout=target,
+            stderr=terminal,
+            preexec_fn=os.setpgrp,  # in a session of its own it could not be stopped
         )
         if target != terminal:
             os.close(target)
@@ -40,6 +47,11 @@ class Terminal:
             if descriptor is not None:
                 os.close(descriptor)
         self._terminal = self._master = None
+
+    @property
+    def text(self):
+        """The output without colours and cursor movements."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.output)
 
     @property
     def modes(self):

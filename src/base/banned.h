@@ -1,4 +1,5 @@
-/* Calls that are unsafe or depend on hidden state do not compile. Included by str.h's users through the build (-include). */
+/* Calls that are unsafe or depend on hidden state do not compile. Included by str.h's users through the build
+ * (-include). */
 #ifndef INTERLACE_BASE_BANNED_H
 #define INTERLACE_BASE_BANNED_H
 

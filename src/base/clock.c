@@ -8,8 +8,8 @@
 #include <time.h>
 
 static pthread_once_t fixed_now_once = PTHREAD_ONCE_INIT;
-static bool fixed_now_set;   /* written once by read_fixed_now */
-static TimeUs fixed_now_us;  /* likewise */
+static bool fixed_now_set;  /* written once by read_fixed_now */
+static TimeUs fixed_now_us; /* likewise */
 
 /* A wrong INTERLACE_NOW ends the process: a replay that silently ran at the real time would be worse. */
 static void read_fixed_now(void) {

@@ -1,8 +1,8 @@
-#include "base/clock.h"
 #include "base/civil.h"
+#include "base/clock.h"
 #include "base/testing.h"
 
-#define SECONDS(count) ((int64_t)(count) * US_PER_SECOND)
+#define SECONDS(count) ((int64_t)(count)*US_PER_SECOND)
 
 static void days_and_dates_convert_both_ways(void **state) {
     (void)state;
@@ -87,11 +87,29 @@ static void iso_texts_are_parsed_to_instants(void **state) {
 static void impossible_times_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "",           "today",        "2026-02-30",          "2026-13-01",          "2026-00-01",
-        "2026-01-00", "2026-1-1",     "2026-01-01T",         "2026-01-01T8:00",     "2026-01-01T24:00:00",
-        "2026-01-01T08:60", "2026-01-01T08:00:60", "2026-01-01T08:00:00.", "2026-01-01T08:00:00+25:00",
-        "2026-01-01T08:00:00+02:", "2026-01-01T08:00:00Zx", "2026-01-01x", " 2026-01-01", "2023-02-29", "20260101",
-        "2026-01-01+02:00", "-2026-01-01", "2026-01-01T08:00:00+02:60",
+        "",
+        "today",
+        "2026-02-30",
+        "2026-13-01",
+        "2026-00-01",
+        "2026-01-00",
+        "2026-1-1",
+        "2026-01-01T",
+        "2026-01-01T8:00",
+        "2026-01-01T24:00:00",
+        "2026-01-01T08:60",
+        "2026-01-01T08:00:60",
+        "2026-01-01T08:00:00.",
+        "2026-01-01T08:00:00+25:00",
+        "2026-01-01T08:00:00+02:",
+        "2026-01-01T08:00:00Zx",
+        "2026-01-01x",
+        " 2026-01-01",
+        "2023-02-29",
+        "20260101",
+        "2026-01-01+02:00",
+        "-2026-01-01",
+        "2026-01-01T08:00:00+02:60",
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         TimeUs time_us = 42;
@@ -131,9 +149,23 @@ static void durations_are_a_number_and_a_unit(void **state) {
         const char *text;
         int64_t seconds; /* 0: refused */
     } cases[] = {
-        {"90s", 90}, {"30m", 1800}, {"24h", 86400}, {"7d", 604800}, {"2w", 1209600}, {"01d", 86400},
-        {"0d", 0},   {"", 0},       {"d", 0},       {"7", 0},       {"7 d", 0},      {"-1d", 0},
-        {"1.5h", 0}, {"1y", 0},     {"7D", 0},      {"1d2h", 0},    {"99999999999999999d", 0},
+        {"90s", 90},
+        {"30m", 1800},
+        {"24h", 86400},
+        {"7d", 604800},
+        {"2w", 1209600},
+        {"01d", 86400},
+        {"0d", 0},
+        {"", 0},
+        {"d", 0},
+        {"7", 0},
+        {"7 d", 0},
+        {"-1d", 0},
+        {"1.5h", 0},
+        {"1y", 0},
+        {"7D", 0},
+        {"1d2h", 0},
+        {"99999999999999999d", 0},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t duration_us = 0;
@@ -154,9 +186,9 @@ static void interlace_now_fixes_the_wall_clock(void **state) {
 int main(void) {
     (void)setenv("INTERLACE_NOW", "2026-07-01T10:30:00+02:00", 1);
     const struct CMUnitTest tests[] = {
-        TEST(days_and_dates_convert_both_ways), TEST(leap_years_follow_the_century_rules),
-        TEST(instants_are_formatted_in_utc), TEST(iso_texts_are_parsed_to_instants),
-        TEST(impossible_times_are_refused), TEST(civil_time_knows_what_was_written),
+        TEST(days_and_dates_convert_both_ways),  TEST(leap_years_follow_the_century_rules),
+        TEST(instants_are_formatted_in_utc),     TEST(iso_texts_are_parsed_to_instants),
+        TEST(impossible_times_are_refused),      TEST(civil_time_knows_what_was_written),
         TEST(durations_are_a_number_and_a_unit), TEST(interlace_now_fixes_the_wall_clock),
     };
     return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -80,9 +80,9 @@ static Status list_directory(Str root, Str directory, Arena *arena, FileEntryVec
         }
         EntryKind kind = entry_kind(entry, path_join(arena, path, name).ptr);
         if (kind != ENTRY_PASSED_OVER) {
-            file_entry_vec_push(arena, entries,
-                                (FileEntry){.path = path_join(arena, directory, name),
-                                            .is_directory = kind == ENTRY_DIRECTORY});
+            file_entry_vec_push(
+                arena, entries,
+                (FileEntry){.path = path_join(arena, directory, name), .is_directory = kind == ENTRY_DIRECTORY});
         }
     }
 }

@@ -91,7 +91,7 @@ Status error_set_errno(Error *err, ErrorKind kind, const char *format, ...) PRIN
 void error_hint(Error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 void error_code(Error *err, Str code); /* the same as error_detail(err, STR("code"), code) */
 void error_detail(Error *err, Str key, Str value);
-void error_place(Error *err, SourceSpan place); /* keeps a place that is already there */
+void error_place(Error *err, SourceSpan place);   /* keeps a place that is already there */
 Str error_detail_find(const Error *err, Str key); /* empty when absent */
 
 void error_copy(Error *target, const Error *source);

@@ -145,9 +145,12 @@ static void kinds_have_names_and_exit_codes(void **state) {
         const char *name;
         int exit_code;
     } cases[] = {
-        {ERROR_INTERNAL, "InternalError", 70}, {ERROR_USAGE, "UsageError", 2},
-        {ERROR_CONFIGURATION, "ConfigurationError", 1}, {ERROR_BREAKING_PLAN, "BreakingPlanError", 1},
-        {ERROR_LOCK, "LockError", 1}, {ERROR_INTERRUPTED, "InterruptedError", 130},
+        {ERROR_INTERNAL, "InternalError", 70},
+        {ERROR_USAGE, "UsageError", 2},
+        {ERROR_CONFIGURATION, "ConfigurationError", 1},
+        {ERROR_BREAKING_PLAN, "BreakingPlanError", 1},
+        {ERROR_LOCK, "LockError", 1},
+        {ERROR_INTERRUPTED, "InterruptedError", 130},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_string_equal(error_kind_name(cases[i].kind), cases[i].name);
@@ -194,12 +197,18 @@ static void list_is_sorted_by_file_line_and_arrival(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(line_shows_message_place_and_notes), FIXTURE_TEST(line_has_no_line_breaks),
-        FIXTURE_TEST(set_replaces_all_of_the_error_before), FIXTURE_TEST(place_of_the_replaced_error_may_be_given_again),
-        FIXTURE_TEST(failing_functions_return_failed), FIXTURE_TEST(errno_is_told_as_text),
-        FIXTURE_TEST(first_place_is_kept), FIXTURE_TEST(details_are_found_and_replaced),
-        FIXTURE_TEST(copy_is_independent_and_move_empties), FIXTURE_TEST(kinds_have_names_and_exit_codes),
-        FIXTURE_TEST(list_drops_a_fault_with_the_same_line), FIXTURE_TEST(list_is_sorted_by_file_line_and_arrival),
+        FIXTURE_TEST(line_shows_message_place_and_notes),
+        FIXTURE_TEST(line_has_no_line_breaks),
+        FIXTURE_TEST(set_replaces_all_of_the_error_before),
+        FIXTURE_TEST(place_of_the_replaced_error_may_be_given_again),
+        FIXTURE_TEST(failing_functions_return_failed),
+        FIXTURE_TEST(errno_is_told_as_text),
+        FIXTURE_TEST(first_place_is_kept),
+        FIXTURE_TEST(details_are_found_and_replaced),
+        FIXTURE_TEST(copy_is_independent_and_move_empties),
+        FIXTURE_TEST(kinds_have_names_and_exit_codes),
+        FIXTURE_TEST(list_drops_a_fault_with_the_same_line),
+        FIXTURE_TEST(list_is_sorted_by_file_line_and_arrival),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

@@ -7,7 +7,8 @@
 
 /* Whole file into the arena (NUL behind it). Larger than `size_max`: an error that names the limit. */
 MUST_CHECK Status file_read(Str path, size_t size_max, Arena *arena, Str *content_out, Error *err);
-/* Writes beside the target and renames over it, with fsync when `durable`: a reader sees the old or the new file whole. */
+/* Writes beside the target and renames over it, with fsync when `durable`: a reader sees the old or the new file whole.
+ */
 MUST_CHECK Status file_write_atomic(Str path, Str content, bool durable, Error *err);
 bool file_exists(Str path);
 bool file_is_directory(Str path);
@@ -20,7 +21,7 @@ Str path_directory(Str path); /* without the last part; "." when there is none *
 Str path_extension(Str path); /* with its dot; empty when there is none */
 
 typedef struct FileEntry {
-    Str path;  /* relative to the walked root, `/` between parts */
+    Str path; /* relative to the walked root, `/` between parts */
     bool is_directory;
 } FileEntry;
 DEFINE_VEC(FileEntryVec, file_entry_vec, FileEntry)

@@ -159,9 +159,15 @@ static void paths_are_joined_and_cut(void **state) {
     static const struct {
         const char *path, *base, *directory, *extension;
     } cases[] = {
-        {"a/b.sql", "b.sql", "a", ".sql"}, {"b.sql", "b.sql", ".", ".sql"}, {"/b", "b", "/", ""},
-        {"/", "/", "/", ""},               {"a/b/", "b", "a", ""},          {"a//b", "b", "a", ""},
-        {".env", ".env", ".", ""},         {"a.b/c", "c", "a.b", ""},       {"x.tar.gz", "x.tar.gz", ".", ".gz"},
+        {"a/b.sql", "b.sql", "a", ".sql"},
+        {"b.sql", "b.sql", ".", ".sql"},
+        {"/b", "b", "/", ""},
+        {"/", "/", "/", ""},
+        {"a/b/", "b", "a", ""},
+        {"a//b", "b", "a", ""},
+        {".env", ".env", ".", ""},
+        {"a.b/c", "c", "a.b", ""},
+        {"x.tar.gz", "x.tar.gz", ".", ".gz"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_str(path_base_name(str_from(cases[i].path)), cases[i].base, cases[i].path);
@@ -192,12 +198,18 @@ static void absolute_paths_are_folded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(written_files_read_back_whole), FIXTURE_TEST(files_without_a_known_size_are_read),
-        FIXTURE_TEST(reading_over_the_limit_fails), FIXTURE_TEST(errors_name_the_path_and_the_reason),
-        FIXTURE_TEST(failed_write_leaves_nothing_behind), FIXTURE_TEST(folders_are_created_with_their_parents),
-        FIXTURE_TEST(walk_gives_paths_in_byte_order), FIXTURE_TEST(walk_passes_over_hidden_names_and_what_is_no_file),
-        FIXTURE_TEST(walk_follows_links_to_files_only), FIXTURE_TEST(walk_of_a_file_fails),
-        FIXTURE_TEST(paths_are_joined_and_cut), FIXTURE_TEST(absolute_paths_are_folded),
+        FIXTURE_TEST(written_files_read_back_whole),
+        FIXTURE_TEST(files_without_a_known_size_are_read),
+        FIXTURE_TEST(reading_over_the_limit_fails),
+        FIXTURE_TEST(errors_name_the_path_and_the_reason),
+        FIXTURE_TEST(failed_write_leaves_nothing_behind),
+        FIXTURE_TEST(folders_are_created_with_their_parents),
+        FIXTURE_TEST(walk_gives_paths_in_byte_order),
+        FIXTURE_TEST(walk_passes_over_hidden_names_and_what_is_no_file),
+        FIXTURE_TEST(walk_follows_links_to_files_only),
+        FIXTURE_TEST(walk_of_a_file_fails),
+        FIXTURE_TEST(paths_are_joined_and_cut),
+        FIXTURE_TEST(absolute_paths_are_folded),
     };
     return cmocka_run_group_tests_name("files", tests, NULL, NULL);
 }

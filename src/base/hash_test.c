@@ -4,8 +4,10 @@
 static void sha256_is_the_standard_one(void **state) {
     (void)state;
     AUTO(arena) Arena *arena = arena_create();
-    assert_str(sha256_hex(arena, STR_EMPTY), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "empty");
-    assert_str(sha256_hex(arena, STR("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "abc");
+    assert_str(sha256_hex(arena, STR_EMPTY), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+               "empty");
+    assert_str(sha256_hex(arena, STR("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+               "abc");
 }
 
 static void fingerprint_is_sha256_of_parts_joined_by_nul(void **state) {
@@ -39,8 +41,10 @@ static void random_bytes_differ(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(sha256_is_the_standard_one), TEST(fingerprint_is_sha256_of_parts_joined_by_nul),
-        TEST(content_hash_tells_parts_apart), TEST(random_bytes_differ),
+        TEST(sha256_is_the_standard_one),
+        TEST(fingerprint_is_sha256_of_parts_joined_by_nul),
+        TEST(content_hash_tells_parts_apart),
+        TEST(random_bytes_differ),
     };
     return cmocka_run_group_tests_name("hash", tests, NULL, NULL);
 }

@@ -11,12 +11,12 @@
 
 /* `AUTO(plan) Plan *plan = …;` destroys the object on every way out of its scope, unless TAKE gave it away. */
 #define AUTO(name) __attribute__((cleanup(name##_auto)))
-#define DEFINE_AUTO(Type, name, destroy)                                                                                \
+#define DEFINE_AUTO(Type, name, destroy)                                                                               \
     static inline void name##_auto(Type **object) {                                                                    \
         destroy(*object);                                                                                              \
     }
 /* The same for objects that live in the caller's memory (`x_init` / `x_deinit`). */
-#define DEFINE_AUTO_VALUE(Type, name, deinit)                                                                           \
+#define DEFINE_AUTO_VALUE(Type, name, deinit)                                                                          \
     static inline void name##_auto(Type *object) {                                                                     \
         deinit(object);                                                                                                \
     }

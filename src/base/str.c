@@ -220,7 +220,8 @@ static size_t count_digits(Str s, size_t start) {
     return end - start;
 }
 
-/* -?digits[.digits][(e|E)[+-]digits] with a digit before or behind the point: strtod alone takes hex, inf and nan too. */
+/* -?digits[.digits][(e|E)[+-]digits] with a digit before or behind the point: strtod alone takes hex, inf and nan too.
+ */
 static bool is_decimal_number(Str s) {
     size_t at = s.size > 0 && s.ptr[0] == '-' ? 1 : 0;
     size_t whole = count_digits(s, at);

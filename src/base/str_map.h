@@ -17,8 +17,8 @@ typedef struct StrMap StrMap;
 StrMap *str_map_create(Arena *arena, StrMapCase letter_case); /* lives and dies with the arena */
 void *str_map_find(const StrMap *map, Str key);               /* NULL when absent */
 bool str_map_contains(const StrMap *map, Str key);
-void str_map_put(StrMap *map, Str key, void *value);          /* replaces the value of a present key */
+void str_map_put(StrMap *map, Str key, void *value); /* replaces the value of a present key */
 size_t str_map_count(const StrMap *map);
-const StrMapEntry *str_map_entries(const StrMap *map);        /* insertion order; valid until the next put */
+const StrMapEntry *str_map_entries(const StrMap *map); /* insertion order; valid until the next put */
 
 #endif

@@ -60,8 +60,10 @@ static void folding_map_ignores_case(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(empty_map_holds_nothing), TEST(many_keys_are_found_in_order_of_insertion),
-        TEST(put_of_a_present_key_replaces_its_value), TEST(null_is_a_value_like_others),
+        TEST(empty_map_holds_nothing),
+        TEST(many_keys_are_found_in_order_of_insertion),
+        TEST(put_of_a_present_key_replaces_its_value),
+        TEST(null_is_a_value_like_others),
         TEST(folding_map_ignores_case),
     };
     return cmocka_run_group_tests_name("str_map", tests, NULL, NULL);

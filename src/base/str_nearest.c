@@ -1,4 +1,5 @@
-/* "Did you mean …": the edit distance that also counts two swapped neighbours as one slip (optimal string alignment). */
+/* "Did you mean …": the edit distance that also counts two swapped neighbours as one slip (optimal string alignment).
+ */
 #include "base/str.h"
 
 /* Longer words are names nobody misspells by a letter or two, and the table below stays small. */

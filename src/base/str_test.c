@@ -7,8 +7,8 @@ static void comparing_is_by_bytes(void **state) {
     static const struct {
         const char *a, *b;
         int order;
-    } cases[] = {{"", "", 0}, {"a", "", 1}, {"", "a", -1}, {"a", "b", -1}, {"a", "aa", -1}, {"Z", "a", -1},
-                 {"\xC3\xA4", "z", 1}};
+    } cases[] = {{"", "", 0},     {"a", "", 1},   {"", "a", -1},       {"a", "b", -1},
+                 {"a", "aa", -1}, {"Z", "a", -1}, {"\xC3\xA4", "z", 1}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int order = str_compare(str_from(cases[i].a), str_from(cases[i].b));
         assert_int_equal((order > 0) - (order < 0), cases[i].order);
@@ -40,7 +40,7 @@ static void identifiers_are_letters_digits_and_underscores(void **state) {
     static const struct {
         const char *text;
         bool is_identifier;
-    } cases[] = {{"a", true}, {"_", true}, {"A1_z", true}, {"", false}, {"1a", false},
+    } cases[] = {{"a", true},    {"_", true},    {"A1_z", true},      {"", false},   {"1a", false},
                  {"a-b", false}, {"a b", false}, {"\xC3\xA4", false}, {"a.b", false}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(str_is_identifier(str_from(cases[i].text)), cases[i].is_identifier);
@@ -71,7 +71,7 @@ static void searching_gives_offsets(void **state) {
     static const struct {
         const char *text, *needle;
         size_t offset;
-    } cases[] = {{"aaab", "ab", 2},  {"abc", "", 0},   {"", "a", STR_NOT_FOUND}, {"abc", "abcd", STR_NOT_FOUND},
+    } cases[] = {{"aaab", "ab", 2},    {"abc", "", 0},  {"", "a", STR_NOT_FOUND}, {"abc", "abcd", STR_NOT_FOUND},
                  {"abcabd", "abd", 3}, {"abc", "c", 2}, {"xaxax", "xax", 0},      {"abab", "ba", 1}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(str_find(str_from(cases[i].text), str_from(cases[i].needle)), cases[i].offset);
@@ -145,9 +145,9 @@ static void decimal_numbers_are_read(void **state) {
         bool is_number;
         double number;
     } cases[] = {
-        {"1.5", true, 1.5},  {"-2", true, -2},   {".5", true, 0.5},  {"5.", true, 5},        {"1e3", true, 1000},
-        {"1E-2", true, .01}, {"1e+2", true, 100}, {"1e999", false, 0}, {"inf", false, 0},     {"nan", false, 0},
-        {"0x10", false, 0},  {"", false, 0},      {".", false, 0},     {"1e", false, 0},      {"1e+", false, 0},
+        {"1.5", true, 1.5},  {"-2", true, -2},    {".5", true, 0.5},   {"5.", true, 5},   {"1e3", true, 1000},
+        {"1E-2", true, .01}, {"1e+2", true, 100}, {"1e999", false, 0}, {"inf", false, 0}, {"nan", false, 0},
+        {"0x10", false, 0},  {"", false, 0},      {".", false, 0},     {"1e", false, 0},  {"1e+", false, 0},
         {"+1", false, 0},    {"1 ", false, 0},    {"1.2.3", false, 0}, {"--1", false, 0},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -201,9 +201,17 @@ static void nearest_is_the_likely_meant_word(void **state) {
     static const struct {
         const char *word, *nearest;
     } cases[] = {
-        {"databse", "database"},  {"stratgy", "strategy"}, {"startegy", "strategy"}, {"KEY", "key"},
-        {"kye", "key"},           {"nane", "name"},        {"timecolumn", "time_column"},
-        {"amount", NULL},         {"xy", NULL},            {"", NULL},               {"i", "id"},
+        {"databse", "database"},
+        {"stratgy", "strategy"},
+        {"startegy", "strategy"},
+        {"KEY", "key"},
+        {"kye", "key"},
+        {"nane", "name"},
+        {"timecolumn", "time_column"},
+        {"amount", NULL},
+        {"xy", NULL},
+        {"", NULL},
+        {"i", "id"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const Str *nearest = str_nearest(str_from(cases[i].word), words, COUNT_OF(words));
@@ -243,13 +251,22 @@ static void vectors_find_and_sort(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(comparing_is_by_bytes), TEST(folding_concerns_ascii_letters_only), TEST(starts_and_ends_are_found),
-        TEST(identifiers_are_letters_digits_and_underscores), TEST(slices_are_clamped),
-        TEST(trimming_takes_ascii_white_space), TEST(searching_gives_offsets), TEST(made_texts_end_with_a_nul),
-        TEST(long_texts_are_formatted_whole), TEST(whole_numbers_are_read_to_their_limits),
-        TEST(decimal_numbers_are_read), TEST(invalid_utf8_is_found_at_its_first_byte),
-        TEST(positions_count_code_points), TEST(nearest_is_the_likely_meant_word),
-        TEST(nearest_of_very_long_words_is_none), TEST(vectors_find_and_sort),
+        TEST(comparing_is_by_bytes),
+        TEST(folding_concerns_ascii_letters_only),
+        TEST(starts_and_ends_are_found),
+        TEST(identifiers_are_letters_digits_and_underscores),
+        TEST(slices_are_clamped),
+        TEST(trimming_takes_ascii_white_space),
+        TEST(searching_gives_offsets),
+        TEST(made_texts_end_with_a_nul),
+        TEST(long_texts_are_formatted_whole),
+        TEST(whole_numbers_are_read_to_their_limits),
+        TEST(decimal_numbers_are_read),
+        TEST(invalid_utf8_is_found_at_its_first_byte),
+        TEST(positions_count_code_points),
+        TEST(nearest_is_the_likely_meant_word),
+        TEST(nearest_of_very_long_words_is_none),
+        TEST(vectors_find_and_sort),
     };
     return cmocka_run_group_tests_name("str", tests, NULL, NULL);
 }

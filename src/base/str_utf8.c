@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Size of the sound sequence at `at`, 0 when there is none. Follows Unicode's table 3-7: the second byte's range excludes
- * overlong forms, surrogates and what is above U+10FFFF. */
+/* Size of the sound sequence at `at`, 0 when there is none. Follows Unicode's table 3-7: the second byte's range
+ * excludes overlong forms, surrogates and what is above U+10FFFF. */
 static size_t utf8_sequence_size(Str text, size_t at) {
     static const struct {
         unsigned char first_min, first_max, second_min, second_max;

@@ -58,7 +58,7 @@ static void copy_outlives_the_buffer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(empty_buffer_is_an_empty_text), TEST(parts_are_joined_as_they_come), TEST(buffer_grows_to_any_size),
+        TEST(empty_buffer_is_an_empty_text),     TEST(parts_are_joined_as_they_come), TEST(buffer_grows_to_any_size),
         TEST(format_that_fits_exactly_is_whole), TEST(copy_outlives_the_buffer),
     };
     return cmocka_run_group_tests_name("strbuf", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* INTERLACE_HOOK is read once, so each case runs in a process of its own. */
-#include "base/test_hooks.h"
 #include "base/files.h"
+#include "base/test_hooks.h"
 #include "base/testing.h"
 
 #include <signal.h>
@@ -17,7 +17,9 @@ static int status_of_child(const char *hooks, const char *point) {
         error_init(&err);
         int failure_count = 0;
         (void)setenv("INTERLACE_HOOK", hooks, 1);
-        (void)freopen("/dev/null", "w", stderr);
+        if (freopen("/dev/null", "w", stderr) == NULL) {
+            _exit(99);
+        }
         for (int i = 0; i < 3; i++) {
             failure_count += failed(test_hook(point, &err));
         }
@@ -35,10 +37,18 @@ static void hooks_fail_the_passages_they_name(void **state) {
         const char *hooks, *point;
         int failure_count;
     } cases[] = {
-        {"", "commit", 0},         {"commit=fail", "commit", 3},          {"commit=fail", "rollback", 0},
-        {"commit=fail@2", "commit", 1}, {"a=fail,commit=fail@1", "commit", 1}, {"commit=fail@4", "commit", 0},
-        {"commit=wait:1", "commit", 0}, {"commit=wait:1@1,commit=fail@3", "commit", 1},
-        {"commit=nonsense", "commit", 2}, {"commit=fail@0", "commit", 2}, {"commit=wait", "commit", 2}, {"=fail", "commit", 2},
+        {"", "commit", 0},
+        {"commit=fail", "commit", 3},
+        {"commit=fail", "rollback", 0},
+        {"commit=fail@2", "commit", 1},
+        {"a=fail,commit=fail@1", "commit", 1},
+        {"commit=fail@4", "commit", 0},
+        {"commit=wait:1", "commit", 0},
+        {"commit=wait:1@1,commit=fail@3", "commit", 1},
+        {"commit=nonsense", "commit", 2},
+        {"commit=fail@0", "commit", 2},
+        {"commit=wait", "commit", 2},
+        {"=fail", "commit", 2},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int status = status_of_child(cases[i].hooks, cases[i].point);
@@ -67,7 +77,9 @@ static void touch_creates_its_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(hooks_fail_the_passages_they_name), TEST(kill_ends_the_process_at_once), TEST(touch_creates_its_file),
+        TEST(hooks_fail_the_passages_they_name),
+        TEST(kill_ends_the_process_at_once),
+        TEST(touch_creates_its_file),
     };
     return cmocka_run_group_tests_name("test_hooks", tests, NULL, NULL);
 }

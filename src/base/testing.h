@@ -1,5 +1,5 @@
-/* What unit tests of every folder share: cmocka with its headers, and checks of Str, Status and Error that print the case.
- * For tests only. */
+/* What unit tests of every folder share: cmocka with its headers, and checks of Str, Status and Error that print the
+ * case. For tests only. */
 #ifndef INTERLACE_BASE_TESTING_H
 #define INTERLACE_BASE_TESTING_H
 

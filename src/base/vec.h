@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define DEFINE_VEC(Type, name, Item)                                                                                    \
+#define DEFINE_VEC(Type, name, Item)                                                                                   \
     typedef struct Type {                                                                                              \
         Item *items;                                                                                                   \
         size_t count, capacity;                                                                                        \

@@ -7,11 +7,27 @@
 
 static const struct ReferencePage {
     Str file;
+    const char *heading; /* what the writer leaves to this page */
     void (*write)(StrBuf *out);
 } pages[] = {
-    {STR_INIT("cli.md"), help_write_reference},
-    {STR_INIT("configuration.md"), project_config_write_reference},
-    {STR_INIT("models.md"), model_keys_write_reference},
+    {STR_INIT("cli.md"), "", help_write_reference},
+    {STR_INIT("configuration.md"),
+     "# Configuration\n"
+     "\n"
+     "What may stand in `interlace.yaml`. This page is made from the program's own tables (`interlace "
+     "docs-reference`).\n"
+     "`${NAME}` and `${NAME:-text}` stand for variables of the environment or of `.env`, in values only. A file\n"
+     "`interlace.NAME.yaml` is laid over the main one with `--overlay NAME`.\n"
+     "\n",
+     project_config_write_reference},
+    {STR_INIT("models.md"),
+     "# Keys of models\n"
+     "\n"
+     "What may stand in the block at the top of a SQL model (`/* interlace: ... */`) and in Python's `@model(...)`. "
+     "This\n"
+     "page is made from the program's own table (`interlace docs-reference`).\n"
+     "\n",
+     model_keys_write_reference},
 };
 
 static Status write_pages(Cli *cli, Error *err) {
@@ -19,6 +35,7 @@ static Status write_pages(Cli *cli, Error *err) {
     TRY(directory_create_all(folder, err));
     for (size_t i = 0; i < COUNT_OF(pages); i++) {
         AUTO(strbuf) StrBuf text = {0};
+        strbuf_text(&text, pages[i].heading);
         pages[i].write(&text);
         TRY(file_write_atomic(path_join(cli->arena, folder, pages[i].file), strbuf_str(&text), false, err));
         cli_line(cli, STR_FMT, STR_ARG(pages[i].file));

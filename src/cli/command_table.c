@@ -8,7 +8,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_ENV_FILTER]  = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", .summary = "Only outcomes of this environment"},
     [OPTION_PATH]        = {"path", 'p', OPTION_TYPE_TEXT, "DIR", ".", .summary = "The project's folder"},
     [OPTION_SELECT]      = {"select", 's', OPTION_TYPE_LIST, "SEL",
-                            .summary = "Only these models: name, glob, tag:T, path:DIR, state:modified; + before or behind adds what is up- or downstream"},
+                            .summary = "Only these models: NAME, GLOB, tag:T, path:DIR, state:modified, +NAME+"},
     [OPTION_EXCLUDE]     = {"exclude", 'x', OPTION_TYPE_LIST, "SEL", .summary = "Without these models"},
     [OPTION_JSON]        = {"json", 0, OPTION_TYPE_FLAG, .summary = "One JSON document on stdout"},
     [OPTION_JSON_OR_LINES] = {"json", 0, OPTION_TYPE_MAYBE_CHOICE, "lines", .choices = "document lines",

@@ -72,6 +72,9 @@ static void write_above_rows(Console *console, Str stays) {
     if (terminal_guard_was_resumed()) {
         console->lines_drawn = 0;
     }
+    if (stays.size == 0 && console->lines_drawn == 0 && console->progress.running.count == 0) {
+        return; /* nothing to show, nothing to take away: what others write to the terminal is left alone */
+    }
     AUTO(strbuf) StrBuf frame = {0};
     if (console->lines_drawn > 0) {
         strbuf_format(&frame, "\x1b[%zuA", console->lines_drawn);

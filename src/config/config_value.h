@@ -21,12 +21,12 @@ typedef struct ConfigEntry {
 struct ConfigValue {
     ConfigKind kind;
     SourceSpan place;
-    Str text;     /* scalar: its text, after interpolation */
-    bool quoted;  /* scalar: written in quotes (or a JSON string): never a number, boolean or null by itself */
+    Str text;    /* scalar: its text, after interpolation */
+    bool quoted; /* scalar: written in quotes (or a JSON string): never a number, boolean or null by itself */
     bool is_number, is_boolean; /* scalar from JSON, or a plain YAML scalar of that shape */
-    ConfigValue **items; /* list */
-    ConfigEntry *entries; /* map, in the order written; keys are unique */
-    size_t count;         /* items or entries */
+    ConfigValue **items;        /* list */
+    ConfigEntry *entries;       /* map, in the order written; keys are unique */
+    size_t count;               /* items or entries */
 };
 
 const ConfigValue *config_find(const ConfigValue *map, Str key); /* NULL when absent or when `map` is no map */

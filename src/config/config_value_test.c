@@ -55,7 +55,8 @@ static void whole_numbers_are_checked(void **state) {
         {"many", "slots must be a whole number of at least 1, not 'many' (f.yaml:1:1)", 0},
         {"1.5", "slots must be a whole number of at least 1, not '1.5' (f.yaml:1:1)", 0},
         {"true", "slots must be a whole number of at least 1, not 'true' (f.yaml:1:1)", 0},
-        {"99999999999999999999", "slots must be a whole number of at least 1, not '99999999999999999999' (f.yaml:1:1)", 0},
+        {"99999999999999999999", "slots must be a whole number of at least 1, not '99999999999999999999' (f.yaml:1:1)",
+         0},
         {"[1]", "slots must be a whole number of at least 1, not a list (f.yaml:1:1)", 0},
         {"{}", "slots must be a whole number of at least 1, not a map (f.yaml:1:1)", 0},
         {"~", "slots must be a whole number of at least 1, not null (f.yaml:1:1)", 0},
@@ -78,8 +79,8 @@ static void booleans_are_the_words_of_yaml(void **state) {
     static const struct {
         const char *yaml;
         int expected; /* -1: refused */
-    } cases[] = {{"true", 1}, {"Yes", 1}, {"ON", 1}, {"'true'", 1}, {"false", 0}, {"no", 0}, {"Off", 0},
-                 {"1", -1},   {"y", -1},  {"tRue", -1}, {"[]", -1}};
+    } cases[] = {{"true", 1}, {"Yes", 1}, {"ON", 1}, {"'true'", 1}, {"false", 0}, {"no", 0},
+                 {"Off", 0},  {"1", -1},  {"y", -1}, {"tRue", -1},  {"[]", -1}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         bool flag = false;
         Status status = config_as_bool(value_of(f, cases[i].yaml), "watch", &flag, &f->err);
@@ -103,7 +104,8 @@ static void lists_of_text_may_be_a_single_text(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         StrVec list = {0};
         Status status = config_as_text_list(value_of(f, cases[i].yaml), "key", f->arena, &list, &f->err);
-        Str joined = failed(status) ? error_line(&f->err, f->arena) : str_join(f->arena, list.items, list.count, STR(","));
+        Str joined =
+            failed(status) ? error_line(&f->err, f->arena) : str_join(f->arena, list.items, list.count, STR(","));
         assert_str(joined, cases[i].expected, cases[i].yaml);
     }
 }
@@ -146,9 +148,12 @@ static void unknown_keys_are_refused_with_the_nearest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(keys_are_found), FIXTURE_TEST(whole_numbers_are_checked),
-        FIXTURE_TEST(booleans_are_the_words_of_yaml), FIXTURE_TEST(lists_of_text_may_be_a_single_text),
-        FIXTURE_TEST(text_is_what_was_written), FIXTURE_TEST(unknown_keys_are_refused_with_the_nearest),
+        FIXTURE_TEST(keys_are_found),
+        FIXTURE_TEST(whole_numbers_are_checked),
+        FIXTURE_TEST(booleans_are_the_words_of_yaml),
+        FIXTURE_TEST(lists_of_text_may_be_a_single_text),
+        FIXTURE_TEST(text_is_what_was_written),
+        FIXTURE_TEST(unknown_keys_are_refused_with_the_nearest),
     };
     return cmocka_run_group_tests_name("config_value", tests, NULL, NULL);
 }

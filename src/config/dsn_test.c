@@ -10,8 +10,17 @@ static void schemes_are_letters_before_a_colon(void **state) {
         const char *text;
         bool has_scheme;
     } cases[] = {
-        {"md:x", true}, {"postgresql://h/d", true}, {"ducklake:a.db", true}, {"s3://b/x", true}, {"a/b:c", false},
-        {"c:/x", false}, {":memory:", false}, {"x.duckdb", false}, {"${A:-x}", false}, {"1a:b", false}, {"", false},
+        {"md:x", true},
+        {"postgresql://h/d", true},
+        {"ducklake:a.db", true},
+        {"s3://b/x", true},
+        {"a/b:c", false},
+        {"c:/x", false},
+        {":memory:", false},
+        {"x.duckdb", false},
+        {"${A:-x}", false},
+        {"1a:b", false},
+        {"", false},
         {"_a:b", false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -92,7 +101,8 @@ static void secrets_are_redacted(void **state) {
         {"PGPASSWORD=x psql", "PGPASSWORD=" HIDDEN " psql"},
         {"PWD=secret", "PWD=" HIDDEN},
         {"ATTACH 'postgres:host=h password=p' AS a", "ATTACH 'postgres:host=h password=" HIDDEN "' AS a"},
-        {"sas_url=x credential_id=y Authorization=z", "sas_url=" HIDDEN " credential_id=" HIDDEN " Authorization=" HIDDEN},
+        {"sas_url=x credential_id=y Authorization=z",
+         "sas_url=" HIDDEN " credential_id=" HIDDEN " Authorization=" HIDDEN},
         {"CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b''c', REGION 'x')",
          "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET " HIDDEN ", REGION 'x')"},
         {"Duplicate key \"id: 1\"", "Duplicate key \"id: 1\""},
@@ -110,8 +120,10 @@ static void secrets_are_redacted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(schemes_are_letters_before_a_colon), TEST(postgres_strings_must_name_a_host),
-        TEST(postgres_is_known_by_its_prefix), TEST(secrets_are_redacted),
+        TEST(schemes_are_letters_before_a_colon),
+        TEST(postgres_strings_must_name_a_host),
+        TEST(postgres_is_known_by_its_prefix),
+        TEST(secrets_are_redacted),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
 }

@@ -273,8 +273,8 @@ static Status later_error(Error *err) {
 static Status check_release(const EngineConfig *engine, Error *err) {
     if (!str_equal(engine->type, duckdb_type)) {
         error_set_at(err, ERROR_PLAN, engine->place,
-                     "engine '" STR_FMT "': engines of type " STR_FMT " are not in this release",
-                     STR_ARG(engine->name), STR_ARG(engine->type));
+                     "engine '" STR_FMT "': engines of type " STR_FMT " are not in this release", STR_ARG(engine->name),
+                     STR_ARG(engine->type));
         return later_error(err);
     }
     if (dsn_has_scheme(engine->database)) {

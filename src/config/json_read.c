@@ -106,8 +106,9 @@ static SourceSpan place_of_fault(Str file, const json_error_t *fault) {
 
 Status json_read(Str text, Str file, Arena *arena, ConfigValue **value_out, Error *err) {
     json_error_t fault;
-    AUTO(json_tree) json_t *tree = json_loadb(text.size == 0 ? "" : text.ptr, text.size,
-                                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+    AUTO(json_tree)
+    json_t *tree =
+        json_loadb(text.size == 0 ? "" : text.ptr, text.size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
     if (tree == NULL) {
         return error_set_at(err, ERROR_CONFIGURATION, place_of_fault(file, &fault), "invalid JSON: %s", fault.text);
     }

@@ -25,8 +25,7 @@ static void json_reads_back_as_it_was_with_sorted_keys(void **state) {
     static const struct {
         const char *json, *expected;
     } cases[] = {
-        {"{\"b\": [1, -2.5, true, false, null, \"x\"], \"a\": {}}",
-         "{\"a\":{},\"b\":[1,-2.5,true,false,null,\"x\"]}"},
+        {"{\"b\": [1, -2.5, true, false, null, \"x\"], \"a\": {}}", "{\"a\":{},\"b\":[1,-2.5,true,false,null,\"x\"]}"},
         {"0.1", "0.1"},
         {"1.0", "1.0"},
         {"0.30000000000000004", "0.30000000000000004"},
@@ -85,9 +84,11 @@ static void writer_keeps_commas_and_indentation(void **state) {
         JsonStyle style;
         const char *expected;
     } cases[] = {
-        {JSON_COMPACT, "{\"a\":[1,{\"b\":null}],\"empty\":{},\"none\":[],\"names\":[\"x\",\"y\"],\"t\":true,\"o\":null}"},
-        {JSON_PRETTY, "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": [],\n"
-                      "  \"names\": [\n    \"x\",\n    \"y\"\n  ],\n  \"t\": true,\n  \"o\": null\n}"},
+        {JSON_COMPACT,
+         "{\"a\":[1,{\"b\":null}],\"empty\":{},\"none\":[],\"names\":[\"x\",\"y\"],\"t\":true,\"o\":null}"},
+        {JSON_PRETTY,
+         "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": [],\n"
+         "  \"names\": [\n    \"x\",\n    \"y\"\n  ],\n  \"t\": true,\n  \"o\": null\n}"},
     };
     const Str names[] = {STR("x"), STR("y")};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -139,8 +140,8 @@ static void numbers_are_short_and_exact(void **state) {
     static const struct {
         double number;
         const char *expected;
-    } cases[] = {{0.1, "0.1"},   {1, "1.0"},        {1e300, "1e+300"},  {1.0 / 3, "0.3333333333333333"}, {-0.0, "-0.0"},
-                 {NAN, "\"NaN\""}, {INFINITY, "\"Infinity\""}, {-INFINITY, "\"-Infinity\""}};
+    } cases[] = {{0.1, "0.1"},   {1, "1.0"},       {1e300, "1e+300"},          {1.0 / 3, "0.3333333333333333"},
+                 {-0.0, "-0.0"}, {NAN, "\"NaN\""}, {INFINITY, "\"Infinity\""}, {-INFINITY, "\"-Infinity\""}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         AUTO(strbuf) StrBuf out = {0};
         JsonWriter writer;
@@ -152,8 +153,11 @@ static void numbers_are_short_and_exact(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(json_reads_back_as_it_was_with_sorted_keys), TEST(json_scalars_say_what_they_are),
-        TEST(json_nesting_is_limited), TEST(writer_keeps_commas_and_indentation), TEST(texts_are_escaped_and_made_sound),
+        TEST(json_reads_back_as_it_was_with_sorted_keys),
+        TEST(json_scalars_say_what_they_are),
+        TEST(json_nesting_is_limited),
+        TEST(writer_keeps_commas_and_indentation),
+        TEST(texts_are_escaped_and_made_sound),
         TEST(numbers_are_short_and_exact),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);

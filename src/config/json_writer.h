@@ -30,7 +30,7 @@ void json_int(JsonWriter *writer, int64_t number);
 void json_double(JsonWriter *writer, double number);
 void json_bool(JsonWriter *writer, bool flag);
 void json_null(JsonWriter *writer);
-void json_raw(JsonWriter *writer, Str json); /* a value that is JSON already */
+void json_raw(JsonWriter *writer, Str json);                           /* a value that is JSON already */
 void json_config(JsonWriter *writer, const struct ConfigValue *value); /* keys sorted; scalars typed as YAML 1.2 core */
 
 /* key and value in one call */

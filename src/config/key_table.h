@@ -1,5 +1,5 @@
-/* The keys of a configuration map as a table: what is checked, what the reference page prints, and what an unknown key is
- * compared with are one description. */
+/* The keys of a configuration map as a table: what is checked, what the reference page prints, and what an unknown key
+ * is compared with are one description. */
 #ifndef INTERLACE_CONFIG_KEY_TABLE_H
 #define INTERLACE_CONFIG_KEY_TABLE_H
 
@@ -57,8 +57,8 @@ typedef struct KeyCheck {
     StrVec *warnings;
 } KeyCheck;
 
-/* `where` is what messages call the map: "interlace.yaml", "engines.pg". `path` is put before its keys: "", "engines.pg".
- * Null stands for a key that is not set, and so does a key that begins with "x-". */
+/* `where` is what messages call the map: "interlace.yaml", "engines.pg". `path` is put before its keys: "",
+ * "engines.pg". Null stands for a key that is not set, and so does a key that begins with "x-". */
 void key_table_check(const KeyCheck *check, const KeyTable *table, const ConfigValue *map, Str where, Str path);
 
 bool key_is_free(Str key); /* begins with "x-" */

@@ -1,5 +1,5 @@
-/* From texts to a ProjectConfig: read, merge the overlay, fill in variables, check all keys, then build. A fault does not
- * end the checks; building passes over values of a wrong shape, which the checks have reported. */
+/* From texts to a ProjectConfig: read, merge the overlay, fill in variables, check all keys, then build. A fault does
+ * not end the checks; building passes over values of a wrong shape, which the checks have reported. */
 #include "config/project_config_parse.h"
 
 #include "base/files.h"
@@ -127,8 +127,8 @@ static int64_t parallelism_key(const ConfigBuilder *builder) {
 static Str interpreter_key(const ConfigBuilder *builder) {
     const ConfigValue *python = config_find(builder->keys, STR("python"));
     bool is_map = python != NULL && python->kind == CONFIG_MAP;
-    Str interpreter = is_map ? config_text_or(python, STR("interpreter"), STR_EMPTY)
-                             : text_key(builder, STR("python"), STR_EMPTY);
+    Str interpreter =
+        is_map ? config_text_or(python, STR("interpreter"), STR_EMPTY) : text_key(builder, STR("python"), STR_EMPTY);
     bool is_path = str_find_char(interpreter, '/') != STR_NOT_FOUND;
     return is_path ? path_join(builder->arena, builder->sources->root, interpreter) : interpreter;
 }
@@ -181,8 +181,8 @@ static void warn_of_unused_keys(ConfigBuilder *builder) {
         if (value != NULL && value->kind != CONFIG_NULL) {
             str_vec_push(builder->arena, &builder->config->warnings,
                          str_format(builder->arena,
-                                    "'" STR_FMT "' at the top has no effect: engines has its own 'default' ("
-                                    STR_FMT ":%zu)",
+                                    "'" STR_FMT "' at the top has no effect: engines has its own 'default' (" STR_FMT
+                                    ":%zu)",
                                     STR_ARG(names[i]), STR_ARG(value->place.file), value->place.line));
         }
     }
@@ -266,8 +266,7 @@ static void build_config(ConfigBuilder *builder) {
     build_connections(builder);
 }
 
-Status project_config_parse(const ConfigSources *sources, Arena *arena, ProjectConfig **config_out,
-                            ErrorList *faults) {
+Status project_config_parse(const ConfigSources *sources, Arena *arena, ProjectConfig **config_out, ErrorList *faults) {
     AUTO(error_list) ErrorList found = {0};
     ProjectConfig *config = ARENA_NEW(arena, ProjectConfig);
     ConfigBuilder builder = {

@@ -18,11 +18,11 @@ typedef struct AttachConfig {
 DEFINE_VEC(AttachConfigVec, attach_config_vec, AttachConfig)
 
 typedef struct EngineConfig {
-    Str name;           /* "default", … */
-    Str type;           /* "duckdb", "ducklake", … as written or taken from `database` */
-    Str database;       /* as written after interpolation; for a file use database_path */
-    Str database_path;  /* absolute; ":memory:" as it is */
-    Str dialect;        /* resolved: "duckdb" for the DuckDB family */
+    Str name;                              /* "default", … */
+    Str type;                              /* "duckdb", "ducklake", … as written or taken from `database` */
+    Str database;                          /* as written after interpolation; for a file use database_path */
+    Str database_path;                     /* absolute; ":memory:" as it is */
+    Str dialect;                           /* resolved: "duckdb" for the DuckDB family */
     Str alias, data_path, metadata_schema; /* of a DuckLake; empty: not set */
     ConfigSettingVec settings;
     AttachConfigVec attach;
@@ -41,20 +41,20 @@ typedef struct VarConfig {
 DEFINE_VEC(VarConfigVec, var_config_vec, VarConfig)
 
 typedef struct ProjectConfig {
-    Str root;          /* absolute */
+    Str root; /* absolute */
     Str name;
     Str default_dialect; /* as written, else that of the default engine */
     Str default_engine;
-    EngineConfigVec engines; /* never empty; holds default_engine */
-    Str state_path;    /* absolute */
-    Str cache_path;    /* absolute: <root>/.interlace/cache */
+    EngineConfigVec engines;         /* never empty; holds default_engine */
+    Str state_path;                  /* absolute */
+    Str cache_path;                  /* absolute: <root>/.interlace/cache */
     StrVec model_paths, macro_paths; /* relative to the root */
     int64_t parallelism;
-    Str timezone;      /* empty: not set */
-    VarConfigVec vars; /* in the order written */
-    Str python_interpreter; /* empty: search */
+    Str timezone;                   /* empty: not set */
+    VarConfigVec vars;              /* in the order written */
+    Str python_interpreter;         /* empty: search */
     const ConfigValue *connections; /* validated; NULL when absent */
-    StrVec warnings;   /* one line each */
+    StrVec warnings;                /* one line each */
 } ProjectConfig;
 
 typedef struct ConfigOptions {

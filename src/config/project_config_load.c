@@ -89,12 +89,12 @@ static void warn_of_other_name(const ConfigSources *sources, Arena *arena, Proje
     bool other = file_exists(path_join(arena, sources->root, STR("interlace.yml"))) &&
                  !file_exists(path_join(arena, sources->root, STR("interlace.yaml")));
     if (other) {
-        str_vec_push(arena, &config->warnings, STR("interlace.yml is not read: the file must be called interlace.yaml"));
+        str_vec_push(arena, &config->warnings,
+                     STR("interlace.yml is not read: the file must be called interlace.yaml"));
     }
 }
 
-Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out,
-                           ErrorList *faults) {
+Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out, ErrorList *faults) {
     ConfigSources sources = {0};
     AUTO(error) Error err;
     error_init(&err);

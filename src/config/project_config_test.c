@@ -94,17 +94,18 @@ static void all_defaults_apply_without_a_file(void **state) {
 
 static void settings_are_read(void **state) {
     Fixture *f = *state;
-    const ProjectConfig *config = parsed(f, "name: shop\n"
-                                            "parallelism: 2\n"
-                                            "database: data/wh.duckdb\n"
-                                            "state_path: ../s.db\n"
-                                            "timezone: UTC\n"
-                                            "model_paths: [./models/, more//sql]\n"
-                                            "macro_paths: []\n"
-                                            "python: .venv/bin/python\n"
-                                            "x-anything: {a: [1]}\n"
-                                            "attach: {crm: crm.db, pg: 'postgresql://h/x', mem: ':memory:'}\n"
-                                            "settings: {memory_limit: 1GB, threads: 2, preserve_insertion_order: no}\n");
+    const ProjectConfig *config =
+        parsed(f, "name: shop\n"
+                  "parallelism: 2\n"
+                  "database: data/wh.duckdb\n"
+                  "state_path: ../s.db\n"
+                  "timezone: UTC\n"
+                  "model_paths: [./models/, more//sql]\n"
+                  "macro_paths: []\n"
+                  "python: .venv/bin/python\n"
+                  "x-anything: {a: [1]}\n"
+                  "attach: {crm: crm.db, pg: 'postgresql://h/x', mem: ':memory:'}\n"
+                  "settings: {memory_limit: 1GB, threads: 2, preserve_insertion_order: no}\n");
     assert_str(config->name, "shop", "name");
     assert_int_equal(config->parallelism, 2);
     assert_str(config->state_path, "/s.db", "state");
@@ -141,8 +142,9 @@ static void temp_directory_is_under_the_root(void **state) {
 
 static void python_may_be_a_map(void **state) {
     Fixture *f = *state;
-    assert_str(parsed(f, "python: {interpreter: python3.12, isolation: process-per-task, max_rss: 1GiB}")->python_interpreter,
-               "python3.12", "a bare name stays");
+    assert_str(
+        parsed(f, "python: {interpreter: python3.12, isolation: process-per-task, max_rss: 1GiB}")->python_interpreter,
+        "python3.12", "a bare name stays");
     assert_str(parsed(f, "python: {max_rss: 1GiB}")->python_interpreter, "", "not set");
 }
 
@@ -151,16 +153,19 @@ static void unknown_keys_are_refused_with_place_and_nearest(void **state) {
     static const Case cases[] = {
         {"databse: x", "unknown key 'databse' in interlace.yaml: did you mean database? (interlace.yaml:1:1)"},
         {"name: x\ncolour: red", "unknown key 'colour' in interlace.yaml (interlace.yaml:2:1)"},
-        {"engines:\n  pg:\n    tpye: postgres", "unknown key 'tpye' in engines.pg: did you mean type? (interlace.yaml:3:5)"},
+        {"engines:\n  pg:\n    tpye: postgres",
+         "unknown key 'tpye' in engines.pg: did you mean type? (interlace.yaml:3:5)"},
         {"service: {lockdwn: true}", "unknown key 'lockdwn' in service: did you mean lockdown? (interlace.yaml:1:11)"},
         {"scheduler: {slot: 1}", "unknown key 'slot' in scheduler: did you mean slots? (interlace.yaml:1:13)"},
         {"retention: {event: 1d}", "unknown key 'event' in retention: did you mean events? (interlace.yaml:1:13)"},
         {"transfer: {onloss: cast}", "unknown key 'onloss' in transfer: did you mean on_loss? (interlace.yaml:1:12)"},
         {"ducklake: {compat: true}", "unknown key 'compat' in ducklake: did you mean compact? (interlace.yaml:1:12)"},
-        {"python: {interpeter: x}", "unknown key 'interpeter' in python: did you mean interpreter? (interlace.yaml:1:10)"},
+        {"python: {interpeter: x}",
+         "unknown key 'interpeter' in python: did you mean interpreter? (interlace.yaml:1:10)"},
         {"secrets: {s: {keyid: x}}", "unknown key 'keyid' in secrets.s: did you mean key_id? (interlace.yaml:1:15)"},
         {"vars: {a: {type: int, value: 1, x: 2}}", "unknown key 'x' in vars.a (interlace.yaml:1:33)"},
-        {"connections: {a: {type: http, base_url: u, dsn: 1}}", "unknown key 'dsn' in connections.a (interlace.yaml:1:44)"},
+        {"connections: {a: {type: http, base_url: u, dsn: 1}}",
+         "unknown key 'dsn' in connections.a (interlace.yaml:1:44)"},
     };
     check_faults(f, cases, COUNT_OF(cases));
     assert_str(error_detail_find(&f->faults.items[0], STR("code")), "key.unknown", "code");
@@ -186,7 +191,8 @@ static void values_of_another_type_are_refused(void **state) {
          "engines.a.type: 'oracle' is not one of duckdb, ducklake, quack, motherduck, postgres, redshift, snowflake, "
          "bigquery, spark, adbc (interlace.yaml:1:21)"},
         {"default_engine: pg", "default_engine: there is no engine 'pg'; engines are default (interlace.yaml:1:17)"},
-        {"settings: {'a b': 1}", "settings: 'a b' is no name of a setting (letters, digits and _) (interlace.yaml:1:12)"},
+        {"settings: {'a b': 1}",
+         "settings: 'a b' is no name of a setting (letters, digits and _) (interlace.yaml:1:12)"},
         {"timezone: Mars/Olympus", "timezone: there is no time zone 'Mars/Olympus' (interlace.yaml:1:11)"},
         {"timezone: ../../etc/passwd", "timezone: there is no time zone '../../etc/passwd' (interlace.yaml:1:11)"},
         {"timezone: zone.tab", "timezone: there is no time zone 'zone.tab' (interlace.yaml:1:11)"},
@@ -220,7 +226,8 @@ static void later_features_are_refused_when_they_are_used(void **state) {
     Fixture *f = *state;
     static const Case cases[] = {
         {"state_url: postgres://h/x", "PostgreSQL state: 'state_url' is not in this release (interlace.yaml:1:1)"},
-        {"inputs: {a: {format: csv, path: x}}", "Files as sources: 'inputs' is not in this release (interlace.yaml:1:1)"},
+        {"inputs: {a: {format: csv, path: x}}",
+         "Files as sources: 'inputs' is not in this release (interlace.yaml:1:1)"},
         {"cdc: {a: {connection: c, slot: s, publication: p, tables: t, stream: x}}",
          "Change data capture: 'cdc' is not in this release (interlace.yaml:1:1)"},
         {"streams: {a: {schema: {x: int}}}",
@@ -320,17 +327,30 @@ static void vars_need_name_type_and_value(void **state) {
 static void variables_are_filled_in_their_order(void **state) {
     Fixture *f = *state;
     f->sources.environment = environment_of_test;
-    f->sources.dotenv = STR("BOTH=from file\nFILE='in file'\nexport  EXPORTED = \"x # y\" \n# C=1\nno line\n9=1\nLAST=a\n"
-                            "LAST=b\r\nHALF=\"a\nQUOTE='\n");
+    f->sources.dotenv =
+        STR("BOTH=from file\nFILE='in file'\nexport  EXPORTED = \"x # y\" \n# C=1\nno line\n9=1\nLAST=a\n"
+            "LAST=b\r\nHALF=\"a\nQUOTE='\n");
     static const struct {
         const char *value, *name;
     } cases[] = {
-        {"${BOTH}", "from environment"}, {"${FILE}", "in file"},       {"${EXPORTED}", "x # y"},
-        {"${LAST}", "b"},                {"${HALF}", "\"a"},           {"${QUOTE}", "'"},
-        {"${NONE:-default}", "default"}, {"a${NONE:-}b", "ab"},        {"${NONE}", "${NONE}"},
-        {"\"${YAML}\"", "a: [b] # \"c"}, {"${YAML}", "a: [b] # \"c"},  {"${REF}", "${N}"},
-        {"$N $${N} ${N", "$N $8 ${N"},   {"${1x} ${a b}", "${1x} ${a b}"}, {"${FILE}${FILE}", "in filein file"},
-        {"'${N:-x}'", "8"},              {"${N:-a:-b}", "8"},          {"${NONE:-a:-b}", "a:-b"},
+        {"${BOTH}", "from environment"},
+        {"${FILE}", "in file"},
+        {"${EXPORTED}", "x # y"},
+        {"${LAST}", "b"},
+        {"${HALF}", "\"a"},
+        {"${QUOTE}", "'"},
+        {"${NONE:-default}", "default"},
+        {"a${NONE:-}b", "ab"},
+        {"${NONE}", "${NONE}"},
+        {"\"${YAML}\"", "a: [b] # \"c"},
+        {"${YAML}", "a: [b] # \"c"},
+        {"${REF}", "${N}"},
+        {"$N $${N} ${N", "$N $8 ${N"},
+        {"${1x} ${a b}", "${1x} ${a b}"},
+        {"${FILE}${FILE}", "in filein file"},
+        {"'${N:-x}'", "8"},
+        {"${N:-a:-b}", "8"},
+        {"${NONE:-a:-b}", "a:-b"},
         {"${C:-none}", "none"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -351,8 +371,10 @@ static void quoted_values_stay_text_after_filling(void **state) {
     Fixture *f = *state;
     f->sources.environment = environment_of_test;
     assert_str(faults_of(f, "vars: {v: {type: int, value: \"${N}\"}}"),
-               "vars.v: '8' is not of type int, which takes a whole number, without quotes (interlace.yaml:1:30)", "int");
-    assert_str(project_config_var(parsed(f, "vars: {v: {type: string, value: \"${N}\"}}"), STR("v"))->value, "8", "string");
+               "vars.v: '8' is not of type int, which takes a whole number, without quotes (interlace.yaml:1:30)",
+               "int");
+    assert_str(project_config_var(parsed(f, "vars: {v: {type: string, value: \"${N}\"}}"), STR("v"))->value, "8",
+               "string");
 }
 
 static void connections_are_checked_by_their_type(void **state) {
@@ -419,7 +441,8 @@ static void engines_are_refused_only_when_they_are_used(void **state) {
          "engine 'default': ${A}, ${B} are not set, neither in the environment nor in .env (interlace.yaml:1:1)"},
         {"engines: {pg: {type: postgres, database: dbname=x}}", "pg",
          "engine 'pg': database is a PostgreSQL string without a host (interlace.yaml:1:15)"},
-        {"engines: {pg: {type: postgres}}", "pg", "engine 'pg' of type postgres needs 'database' (interlace.yaml:1:15)"},
+        {"engines: {pg: {type: postgres}}", "pg",
+         "engine 'pg' of type postgres needs 'database' (interlace.yaml:1:15)"},
         {"engines: {pg: {type: postgres, database: host=h}}", "pg",
          "engine 'pg': engines of type postgres are not in this release (interlace.yaml:1:15)"},
         {"database: 'ducklake:postgres:dbname=x'", "default",
@@ -431,8 +454,10 @@ static void engines_are_refused_only_when_they_are_used(void **state) {
          "engine 'default': attach is a PostgreSQL string without a host (interlace.yaml:1:13)"},
         {"attach: {a: 'postgres://u:secret@h/x'}", "default",
          "engine 'default': attaching a 'postgres:' database ('a') is not in this release (interlace.yaml:1:13)"},
-        {"secrets: {s: {type: s3}}", "default", "engine 'default': 'secrets' is not in this release (interlace.yaml:1:1)"},
-        {"engines: {a: {read_only: true}}", "a", "engine 'a': 'read_only' is not in this release (interlace.yaml:1:14)"},
+        {"secrets: {s: {type: s3}}", "default",
+         "engine 'default': 'secrets' is not in this release (interlace.yaml:1:1)"},
+        {"engines: {a: {read_only: true}}", "a",
+         "engine 'a': 'read_only' is not in this release (interlace.yaml:1:14)"},
         {"engines: {a: {read_only: true}}", "default", "usable"},
     };
     (void)unsetenv("PGHOST");
@@ -480,8 +505,14 @@ static void reference_lists_every_section(void **state) {
     AUTO(strbuf) StrBuf out = {0};
     project_config_write_reference(&out);
     static const char *const parts[] = {
-        "## Top-level keys", "## Engines", "| `parallelism` | whole number \xE2\x89\xA5 1 | `4` |", "| `type` | one of `duckdb`,",
-        "| `base_url` | text | required |", "Not in this release: refused.", "## Vars", "## Python",
+        "## Top-level keys",
+        "## Engines",
+        "| `parallelism` | whole number \xE2\x89\xA5 1 | `4` |",
+        "| `type` | one of `duckdb`,",
+        "| `base_url` | text | required |",
+        "Not in this release: refused.",
+        "## Vars",
+        "## Python",
     };
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         assert_true(str_find(strbuf_str(&out), str_from(parts[i])) != STR_NOT_FOUND);
@@ -510,7 +541,8 @@ static void files_of_the_project_are_found(void **state) {
     assert_str(load_faults(f, root, NULL), "", "an empty folder");
     write_file(f, root, "interlace.yml", "name: x");
     assert_str(load_faults(f, root, NULL), "", "another name");
-    assert_str(f->config->warnings.items[0], "interlace.yml is not read: the file must be called interlace.yaml", "warning");
+    assert_str(f->config->warnings.items[0], "interlace.yml is not read: the file must be called interlace.yaml",
+               "warning");
     write_file(f, root, "interlace.yaml", "name: ${A}");
     write_file(f, root, ".env", "A=from .env");
     write_file(f, root, "interlace.dev.yaml", "name: dev");
@@ -536,15 +568,17 @@ static void files_that_cannot_be_read_are_named(void **state) {
     const char *root_c = str_to_c(f->arena, root);
     assert_str(load_faults(f, STR("/nowhere/at/all"), NULL), "there is no project directory '/nowhere/at/all'", "root");
     assert_str(load_faults(f, root, "prod"),
-               str_format(f->arena, "overlay 'prod': there is no file interlace.prod.yaml in '%s'", root_c).ptr, "overlay");
-    assert_str(load_faults(f, root, "../x"),
-               "overlay '../x': a name is made of letters, digits, '_', '-' and '.'", "name of an overlay");
+               str_format(f->arena, "overlay 'prod': there is no file interlace.prod.yaml in '%s'", root_c).ptr,
+               "overlay");
+    assert_str(load_faults(f, root, "../x"), "overlay '../x': a name is made of letters, digits, '_', '-' and '.'",
+               "name of an overlay");
     assert_int_equal(mkdir(str_to_c(f->arena, path_join(f->arena, root, STR(".env"))), 0700), 0);
     assert_str(load_faults(f, root, NULL), "", "a folder called .env is no fault");
     Str file = path_join(f->arena, root, STR("interlace.yaml"));
     assert_int_equal(mkdir(str_to_c(f->arena, file), 0700), 0);
     assert_str(load_faults(f, root, NULL),
-               str_format(f->arena, "'%s/interlace.yaml' is a directory, not a file (interlace.yaml)", root_c).ptr, "folder");
+               str_format(f->arena, "'%s/interlace.yaml' is a directory, not a file (interlace.yaml)", root_c).ptr,
+               "folder");
     assert_int_equal(f->faults.items[0].kind, ERROR_CONFIGURATION);
     test_directory_remove(f->arena, root);
 }

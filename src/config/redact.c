@@ -1,5 +1,5 @@
-/* config_redact_dsn: one pass over the text, which may be a DSN, a URL, or an error or statement that holds some. It hides
- * rather too much than too little. */
+/* config_redact_dsn: one pass over the text, which may be a DSN, a URL, or an error or statement that holds some. It
+ * hides rather too much than too little. */
 #include "config/project_config.h"
 
 #define HIDDEN "\xE2\x80\xA6" /* … */
@@ -112,8 +112,8 @@ static size_t skip_bare_value(Str text, size_t at, bool in_query) {
     return at < text.size ? at : text.size;
 }
 
-/* Where the value begins that belongs to a name ending at `name_end`; STR_NOT_FOUND when there is none. A name that ends in
- * `key` is often a column in SQL, hence it needs `=` at both of its sides; and CREATE SECRET has no `=`. */
+/* Where the value begins that belongs to a name ending at `name_end`; STR_NOT_FOUND when there is none. A name that
+ * ends in `key` is often a column in SQL, hence it needs `=` at both of its sides; and CREATE SECRET has no `=`. */
 static size_t find_value(const Redaction *redaction, Str name, size_t name_end) {
     Str text = redaction->text;
     size_t at = name_end;

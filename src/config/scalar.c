@@ -117,7 +117,8 @@ static bool is_infinity_or_nan(Str text) {
            (word.size == text.size && str_equal(word, STR(".NaN")));
 }
 
-/* Decimal text without sign and underscores, as str_to_double takes it. Integers with a leading 0 are not of this form. */
+/* Decimal text without sign and underscores, as str_to_double takes it. Integers with a leading 0 are not of this form.
+ */
 static bool decimal_to_double(Str text, double *number_out) {
     Str digits = without_sign(text);
     if (digits.size == 0 || digits.ptr[0] == '_') {
@@ -139,8 +140,8 @@ static bool decimal_to_double(Str text, double *number_out) {
 
 static bool is_float(Str text) {
     double number;
-    bool has_point_or_exponent = str_find_char(text, '.') != STR_NOT_FOUND || str_find_char(text, 'e') != STR_NOT_FOUND ||
-                                 str_find_char(text, 'E') != STR_NOT_FOUND;
+    bool has_point_or_exponent = str_find_char(text, '.') != STR_NOT_FOUND ||
+                                 str_find_char(text, 'e') != STR_NOT_FOUND || str_find_char(text, 'E') != STR_NOT_FOUND;
     return is_infinity_or_nan(text) || (has_point_or_exponent && decimal_to_double(text, &number));
 }
 

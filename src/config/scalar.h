@@ -1,5 +1,6 @@
-/* What a plain scalar means by itself. YAML 1.1 as PyYAML resolves it (yes, on, 0x1F, 1_000), which existing projects rely
- * on, and the spellings of YAML 1.2 (0o17, 1e3). Not resolved: base 60 (10:30 is text here) and dates (text as well). */
+/* What a plain scalar means by itself. YAML 1.1 as PyYAML resolves it (yes, on, 0x1F, 1_000), which existing projects
+ * rely on, and the spellings of YAML 1.2 (0o17, 1e3). Not resolved: base 60 (10:30 is text here) and dates (text as
+ * well). */
 #ifndef INTERLACE_CONFIG_SCALAR_H
 #define INTERLACE_CONFIG_SCALAR_H
 

@@ -33,8 +33,8 @@ static bool is_zone_file(Str path) {
 
 Status time_zone_check(Str name, const char *what, SourceSpan place, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
-    bool known = has_zone_shape(name) && (!file_is_directory(zone_directory) ||
-                                          is_zone_file(path_join(scratch, zone_directory, name)));
+    bool known = has_zone_shape(name) &&
+                 (!file_is_directory(zone_directory) || is_zone_file(path_join(scratch, zone_directory, name)));
     if (known) {
         return OK;
     }

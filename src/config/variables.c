@@ -49,8 +49,8 @@ static bool strip_export(Str *line) {
 }
 
 static Str without_quotes(Str value) {
-    bool quoted = value.size >= 2 && (value.ptr[0] == '"' || value.ptr[0] == '\'') &&
-                  value.ptr[value.size - 1] == value.ptr[0];
+    bool quoted =
+        value.size >= 2 && (value.ptr[0] == '"' || value.ptr[0] == '\'') && value.ptr[value.size - 1] == value.ptr[0];
     return quoted ? str_slice(value, 1, value.size - 1) : value;
 }
 
@@ -82,9 +82,8 @@ StrMap *dotenv_parse(Arena *arena, Str text) {
 }
 
 static Str value_of(const Variables *variables, const Reference *reference) {
-    const char *set = variables->environment == NULL
-                          ? NULL
-                          : variables->environment(str_to_c(variables->arena, reference->name));
+    const char *set =
+        variables->environment == NULL ? NULL : variables->environment(str_to_c(variables->arena, reference->name));
     if (set != NULL) {
         return str_from(set);
     }

@@ -16,7 +16,8 @@ typedef struct Variables {
 /* `KEY=VALUE` lines, the last of one name winning. Lines of another shape are passed over. */
 StrMap *dotenv_parse(Arena *arena, Str text);
 
-/* All scalars below `value`; a plain one is typed again afterwards. What is not set and has no default stays as written. */
+/* All scalars below `value`; a plain one is typed again afterwards. What is not set and has no default stays as
+ * written. */
 void variables_fill(const Variables *variables, ConfigValue *value);
 
 /* Adds each ${NAME} that stands in `text` to `names`, in that form, once. */

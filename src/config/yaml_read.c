@@ -1,5 +1,6 @@
-/* libyaml gives events; the composer here builds ConfigValues from them, because libyaml's own forgets duplicate keys and
- * expands aliases (a short text can then grow without bound). What we do not support is refused by name, never ignored. */
+/* libyaml gives events; the composer here builds ConfigValues from them, because libyaml's own forgets duplicate keys
+ * and expands aliases (a short text can then grow without bound). What we do not support is refused by name, never
+ * ignored. */
 #include "config/config_value.h"
 #include "config/scalar.h"
 
@@ -88,8 +89,8 @@ static Status syntax_error(const YamlReader *reader) {
     if (tab != STR_NOT_FOUND) {
         return tab_error(reader, parser->problem_mark, tab);
     }
-    SourceSpan place = has_mark ? place_at(reader, mark_of_fault(reader))
-                                : place_of_offset(reader, parser->problem_offset);
+    SourceSpan place =
+        has_mark ? place_at(reader, mark_of_fault(reader)) : place_of_offset(reader, parser->problem_offset);
     error_set_at(reader->err, ERROR_CONFIGURATION, place, "invalid YAML: %s%s%s",
                  parser->problem == NULL ? "cannot be read" : parser->problem, parser->context == NULL ? "" : " ",
                  parser->context == NULL ? "" : parser->context);
@@ -288,7 +289,8 @@ static Status check_utf8(const YamlReader *reader) {
 }
 
 Status yaml_read(Str text, Str file, size_t first_line, Arena *arena, ConfigValue **value_out, Error *err) {
-    AUTO(yaml_reader) YamlReader reader = {
+    AUTO(yaml_reader)
+    YamlReader reader = {
         .text = text, .file = str_copy(arena, file), .first_line = first_line, .arena = arena, .err = err};
     TRY(check_utf8(&reader));
     if (!yaml_parser_initialize(&reader.parser)) {

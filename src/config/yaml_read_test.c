@@ -74,9 +74,11 @@ static void faults_name_line_and_column(void **state) {
     static const Case cases[] = {
         {"a: 1\nb: 2\na: 3", "key 'a' is written twice, on line 1 and on line 3 (f.yaml:3:1)"},
         {"a: {b: 1,\n b: 2}", "key 'b' is written twice, on line 1 and on line 2 (f.yaml:2:2)"},
-        {"a:\n\tb: 1", "invalid YAML: the line begins with a tab, and YAML does not allow tabs for indentation (f.yaml:2:1)"},
-        {"a:\n  b: 1\n  \tc: 1", "invalid YAML: the line begins with a tab, and YAML does not allow tabs for indentation "
-                                 "(f.yaml:3:3)"},
+        {"a:\n\tb: 1",
+         "invalid YAML: the line begins with a tab, and YAML does not allow tabs for indentation (f.yaml:2:1)"},
+        {"a:\n  b: 1\n  \tc: 1",
+         "invalid YAML: the line begins with a tab, and YAML does not allow tabs for indentation "
+         "(f.yaml:3:3)"},
         {"a: &x 1", "YAML anchors (&name) are not supported: write the value out (f.yaml:1:4)"},
         {"a: *x", "YAML aliases (*name) are not supported: write the value out (f.yaml:1:4)"},
         {"a: !!str 1", "YAML tags (!name) are not supported: write a plain or quoted value (f.yaml:1:4)"},
@@ -137,8 +139,8 @@ static void places_count_from_the_given_first_line(void **state) {
     assert_int_equal(map->entries[1].value->items[0]->place.line, 7);
     assert_int_equal(map->entries[1].value->items[0]->place.column, 5);
     assert_str(map->place.file, "m.sql", "file");
-    assert_str(read_text(arena, STR("a: 1\na: 2"), 9), "key 'a' is written twice, on line 9 and on line 10 (f.yaml:10:1)",
-               "both lines");
+    assert_str(read_text(arena, STR("a: 1\na: 2"), 9),
+               "key 'a' is written twice, on line 9 and on line 10 (f.yaml:10:1)", "both lines");
 }
 
 static void scalars_keep_their_text(void **state) {
@@ -151,13 +153,19 @@ static void scalars_keep_their_text(void **state) {
         ConfigKind kind;
         bool quoted, is_number, is_boolean;
     } cases[] = {
-        {"1_000", "1_000", CONFIG_SCALAR, false, true, false}, {"010", "010", CONFIG_SCALAR, false, true, false},
-        {"yes", "yes", CONFIG_SCALAR, false, false, true},     {"OFF", "OFF", CONFIG_SCALAR, false, false, true},
-        {"'yes'", "yes", CONFIG_SCALAR, true, false, false},   {"\"1\"", "1", CONFIG_SCALAR, true, false, false},
+        {"1_000", "1_000", CONFIG_SCALAR, false, true, false},
+        {"010", "010", CONFIG_SCALAR, false, true, false},
+        {"yes", "yes", CONFIG_SCALAR, false, false, true},
+        {"OFF", "OFF", CONFIG_SCALAR, false, false, true},
+        {"'yes'", "yes", CONFIG_SCALAR, true, false, false},
+        {"\"1\"", "1", CONFIG_SCALAR, true, false, false},
         {"2026-01-01", "2026-01-01", CONFIG_SCALAR, false, false, false},
-        {"~", "~", CONFIG_NULL, false, false, false},          {"1.50", "1.50", CONFIG_SCALAR, false, true, false},
-        {"-", "", CONFIG_LIST, false, false, false},           {"y", "y", CONFIG_SCALAR, false, false, false},
-        {"0b11", "0b11", CONFIG_SCALAR, false, true, false},   {"08", "08", CONFIG_SCALAR, false, false, false},
+        {"~", "~", CONFIG_NULL, false, false, false},
+        {"1.50", "1.50", CONFIG_SCALAR, false, true, false},
+        {"-", "", CONFIG_LIST, false, false, false},
+        {"y", "y", CONFIG_SCALAR, false, false, false},
+        {"0b11", "0b11", CONFIG_SCALAR, false, true, false},
+        {"08", "08", CONFIG_SCALAR, false, false, false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         ConfigValue *value;
@@ -184,10 +192,10 @@ static void large_maps_are_read_in_linear_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(documents_become_values), TEST(plain_scalars_are_typed_and_quoted_ones_are_text),
-        TEST(faults_name_line_and_column), TEST(variable_in_flow_style_gets_a_hint), TEST(nesting_is_limited),
-        TEST(places_count_from_the_given_first_line), TEST(scalars_keep_their_text),
-        TEST(large_maps_are_read_in_linear_time),
+        TEST(documents_become_values),     TEST(plain_scalars_are_typed_and_quoted_ones_are_text),
+        TEST(faults_name_line_and_column), TEST(variable_in_flow_style_gets_a_hint),
+        TEST(nesting_is_limited),          TEST(places_count_from_the_given_first_line),
+        TEST(scalars_keep_their_text),     TEST(large_maps_are_read_in_linear_time),
     };
     return cmocka_run_group_tests_name("yaml_read", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/arrow_abi.h"
 #include "duck/duck_connection.h"
 
+/* Closed before its connection. */
 typedef struct DuckStream DuckStream;
 
 /* Columns whose types Arrow IPC cannot carry (ENUM, BIT, TIMETZ, VARIANT) are cast to VARCHAR in the query that is
@@ -25,12 +26,13 @@ MUST_CHECK Status duck_arrow_columns(DuckConnection *connection, struct ArrowSch
 
 typedef struct DuckAppender DuckAppender;
 
-/* Appends to schema.table, whose columns are those of `schema`, in order. Keeps nothing of `schema`. */
+/* Appends to schema.table, whose columns are those of `schema`, in order. Keeps nothing of `schema`. Needs an open
+ * transaction; closed before its connection. */
 MUST_CHECK Status duck_appender_open(DuckConnection *connection, Str table_schema, Str table,
                                      struct ArrowSchema *schema, DuckAppender **appender_out, Error *err);
 /* Takes the array (released in every case). Text that is not UTF-8 is an ExecutionError naming column and row. */
 MUST_CHECK Status duck_appender_append(DuckAppender *appender, struct ArrowArray *array, Error *err);
-/* Flushes; without it the rows of the appender are not there. */
+/* Flushes; without it the rows are not there, and the transaction can only be rolled back. */
 MUST_CHECK Status duck_appender_finish(DuckAppender *appender, int64_t *rows_out, Error *err);
 void duck_appender_close(DuckAppender *appender); /* NULL is fine */
 DEFINE_AUTO(DuckAppender, duck_appender, duck_appender_close)

@@ -1,6 +1,7 @@
 /* Rows out and in as Arrow, without the IPC between. */
 #include "duck/arrow_fixture.h"
 #include "duck/duck_arrow.h"
+#include "duck/duck_error.h"
 #include "duck/duck_fixture.h"
 
 #include <pthread.h>
@@ -320,6 +321,31 @@ static void a_constraint_of_the_table_fails_the_append(void **state) {
     assert_int_equal(query_number(f, "SELECT count(*) FROM t"), 0);
 }
 
+static void running_out_of_memory_while_appending_is_told(void **state) {
+    Fixture *f = *state;
+    enum { ROWS = 100000 };
+    struct ArrowSchema *schema = schema_new(f->arena, "+s", "", 1, schema_new(f->arena, "l", "a", 0));
+    int64_t *values = ARENA_NEW_ARRAY(f->arena, int64_t, ROWS);
+    for (int64_t i = 0; i < ROWS; i++) {
+        values[i] = i * 7919 * 7919 * 104729;
+    }
+    AUTO(duck_appender) DuckAppender *appender = NULL;
+    run_sql(f, "SET GLOBAL memory_limit = '10MB'; SET GLOBAL temp_directory = ''");
+    assert_ok(duck_begin(f->connection, &f->err), &f->err);
+    run_sql(f, "CREATE TABLE t (a BIGINT)");
+    assert_ok(duck_appender_open(f->connection, STR("main"), STR("t"), schema, &appender, &f->err), &f->err);
+    Status status = OK;
+    for (int i = 0; i < 1000 && !failed(status); i++) {
+        struct ArrowArray *numbers = array_new(f->arena, ROWS, 0, BUFFERS(NULL, values), 0);
+        status = duck_appender_append(appender, array_new(f->arena, ROWS, 0, NO_BUFFERS, 1, numbers), &f->err);
+    }
+    assert_failed(status);
+    assert_true(duck_error_is_out_of_memory(&f->err));
+    duck_appender_close(TAKE(appender));
+    duck_rollback(f->connection);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM duckdb_tables()"), 0);
+}
+
 static void columns_that_cannot_be_taken_are_named(void **state) {
     Fixture *f = *state;
     DuckColumnVec columns;
@@ -373,6 +399,7 @@ int main(void) {
         FIXTURE_TEST(rows_of_an_unfinished_appender_cannot_be_committed),
         FIXTURE_TEST(an_appender_needs_a_transaction_and_its_table),
         FIXTURE_TEST(a_constraint_of_the_table_fails_the_append),
+        FIXTURE_TEST(running_out_of_memory_while_appending_is_told),
         FIXTURE_TEST(columns_that_cannot_be_taken_are_named),
         FIXTURE_TEST(formats_of_other_programs_have_types),
     };

@@ -61,6 +61,14 @@ Status duck_statement_done(DuckConnection *connection, Status status) {
     return status;
 }
 
+void duck_transaction_probe(DuckConnection *connection) {
+    if (connection->transaction != TRANSACTION_OPEN) {
+        return;
+    }
+    AUTO(error) Error ignored = {0};
+    (void)duck_statement_done(connection, send(connection, "SELECT 1", &ignored));
+}
+
 static Status begin(DuckConnection *connection, const char *sql, Error *err) {
     if (duck_in_transaction(connection)) {
         return error_set(err, ERROR_INTERNAL, "a transaction was begun inside another");

@@ -64,7 +64,7 @@ static inline const DuckCell *duck_cell(const DuckRows *rows, size_t row, size_t
 MUST_CHECK Status duck_rows_int(const DuckRows *rows, int64_t *number_out, Error *err);
 MUST_CHECK Status duck_query_int(DuckConnection *connection, Str sql, int64_t *number_out, Error *err);
 
-/* Column names and types of a query, without running it. */
+/* Column names and types of a query, without running it. A query that does not bind leaves an open transaction alive. */
 MUST_CHECK Status duck_describe(DuckConnection *connection, Str sql, Arena *arena, DuckColumnVec *columns_out,
                                 Error *err);
 

@@ -118,19 +118,30 @@ static void commit_after_a_failed_statement_rolls_back_and_fails(void **state) {
     }
 }
 
-static void a_failed_query_or_describe_spoils_the_transaction_too(void **state) {
+static void a_failed_query_spoils_the_transaction_too(void **state) {
     Fixture *f = *state;
     DuckRows rows;
+    run_sql(f, "CREATE TABLE t (a INT)");
+    assert_ok(duck_begin(f->connection, &f->err), &f->err);
+    run_sql(f, "INSERT INTO t VALUES (2)");
+    assert_failed(duck_query(f->connection, STR("SELECT nothing FROM t"), f->arena, &rows, &f->err));
+    assert_failed(duck_commit(f->connection, &f->err));
+    assert_int_equal(query_number(f, "SELECT count(*) FROM t"), 0);
+}
+
+static void a_describe_that_does_not_bind_leaves_the_transaction_alive(void **state) {
+    Fixture *f = *state;
     DuckColumnVec columns;
     run_sql(f, "CREATE TABLE t (a INT)");
-    for (int describes = 0; describes < 2; describes++) {
+    const char *queries[] = {"SELECT nothing FROM t", "SELECT (", "SELECT * FROM missing", "FROM 'missing.parquet'"};
+    for (size_t i = 0; i < COUNT_OF(queries); i++) {
         assert_ok(duck_begin(f->connection, &f->err), &f->err);
         run_sql(f, "INSERT INTO t VALUES (2)");
-        Str sql = STR("SELECT nothing FROM t");
-        assert_failed(describes ? duck_describe(f->connection, sql, f->arena, &columns, &f->err)
-                                : duck_query(f->connection, sql, f->arena, &rows, &f->err));
-        assert_failed(duck_commit(f->connection, &f->err));
-        assert_int_equal(query_number(f, "SELECT count(*) FROM t"), 0);
+        assert_failed(duck_describe(f->connection, str_from(queries[i]), f->arena, &columns, &f->err));
+        run_sql(f, "INSERT INTO t VALUES (3)");
+        error_clear(&f->err);
+        assert_ok(duck_commit(f->connection, &f->err), &f->err);
+        assert_int_equal(query_number(f, "SELECT count(*) FROM t"), 2 * (i + 1));
     }
 }
 
@@ -229,7 +240,8 @@ int main(void) {
         FIXTURE_TEST(a_commit_keeps_and_a_rollback_discards),
         FIXTURE_TEST(a_read_only_transaction_refuses_to_write),
         FIXTURE_TEST(commit_after_a_failed_statement_rolls_back_and_fails),
-        FIXTURE_TEST(a_failed_query_or_describe_spoils_the_transaction_too),
+        FIXTURE_TEST(a_failed_query_spoils_the_transaction_too),
+        FIXTURE_TEST(a_describe_that_does_not_bind_leaves_the_transaction_alive),
         FIXTURE_TEST(a_conflict_at_commit_is_told_and_leaves_nothing),
         FIXTURE_TEST(a_duplicate_key_at_commit_is_no_conflict),
         FIXTURE_TEST(running_out_of_memory_is_told_apart),

@@ -202,7 +202,7 @@ static void settings_are_global(void **state) {
     Place *place = *state;
     AUTO(duck_database) DuckDatabase *database = NULL;
     const DuckSetting settings[] = {
-        {STR("memory_limit"), STR("256MB")},
+        {STR("memory_limit"), STR("100MB")},
         {STR("threads"), STR("2")},
         {STR("preserve_insertion_order"), STR("false")},
         {STR("TimeZone"), STR("Europe/Berlin")},
@@ -222,7 +222,7 @@ static void settings_are_global(void **state) {
     assert_true(file_is_directory(spill));
     assert_ok(
         run_in(database,
-               "CREATE TABLE big AS SELECT hash(range) AS h, repeat('x', 100) AS x FROM range(3000000) ORDER BY h",
+               "CREATE TABLE big AS SELECT hash(range) AS h, repeat('x', 100) AS x FROM range(1000000) ORDER BY h",
                &place->err),
         &place->err);
 }

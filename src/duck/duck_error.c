@@ -138,6 +138,29 @@ static size_t offset_in_sql(Str sql, size_t position, int engine_type) {
     return offset <= sql.size ? offset : STR_NOT_FOUND;
 }
 
+/* A fault in a CSV file comes as several lines, of which the first says only "CSV Error on Line: 3". Those up to the
+ * first blank one belong together; the file's name stands in a list behind them. */
+static Str csv_message(Str text, Arena *arena) {
+    static const char file_mark[] = "\n  file = ";
+    size_t paragraph_end = str_find(text, STR("\n\n"));
+    size_t file = str_find(text, str_from(file_mark));
+
+    Str paragraph = paragraph_end == STR_NOT_FOUND ? text : str_slice(text, 0, paragraph_end);
+    Str message = str_replace_char(arena, paragraph, '\n', ' ');
+    if (file == STR_NOT_FOUND) {
+        return message;
+    }
+    Str name = first_line(str_skip(text, file + strlen(file_mark)));
+    return str_format(arena, "file '" STR_FMT "': " STR_FMT, STR_ARG(name), STR_ARG(message));
+}
+
+static Str message_of(Str text, int engine_type, Arena *arena) {
+    if (engine_type == DUCKDB_ERROR_INTERRUPT) {
+        return STR("interrupted");
+    }
+    return str_starts_with(text, STR("CSV Error")) ? csv_message(text, arena) : first_line(text);
+}
+
 /* The engine's advice stands on a line of its own behind the message. */
 static void add_advice(Error *err, Str message) {
     const Str starts[] = {STR("Did you mean"), STR("Candidate"), STR("Either add"), STR("Try ")};
@@ -167,15 +190,15 @@ Status duck_error_set(Error *err, Str sql, int engine_type, const char *text) {
     if (engine_type == DUCK_ERROR_TYPE_IN_TEXT) {
         engine_type = engine.type;
     }
-    Str message = first_line(engine.message);
+    Str message = message_of(engine.message, engine_type, arena);
     ErrorKind kind = engine_type == DUCKDB_ERROR_INTERRUPT ? ERROR_INTERRUPTED : ERROR_EXECUTION;
     (void)error_set(err, kind, STR_FMT, STR_ARG(message));
     err->engine_type = engine_type;
     err->sql = str_copy(err->arena, sql);
     err->sql_offset = offset_in_sql(sql, engine.position, engine_type);
-    if (message.size < str_trim(engine.message).size) {
+    if (str_find_char(str_trim(engine.message), '\n') != STR_NOT_FOUND) {
         error_detail(err, STR("engine_text"), str_trim(engine.message));
-        add_advice(err, str_skip(engine.message, message.size));
+        add_advice(err, engine.message);
     }
     return FAILED;
 }

@@ -31,6 +31,10 @@ struct DuckConnection {
     duckdb_prepared_statement type_name; /* SELECT typeof($1), made on first need */
 };
 
+/* After a query that did not bind: nothing ran, so the transaction goes on. Whether it really does is asked here, since the
+ * engine's COMMIT would not tell. */
+void duck_transaction_probe(DuckConnection *connection);
+
 /* ERROR_EXECUTION in a failed transaction, ERROR_INTERNAL beside an open stream. */
 MUST_CHECK Status duck_statement_check(DuckConnection *connection, Error *err);
 /* Gives `status` back, after the guard has taken note of it. */

@@ -46,7 +46,11 @@ static Status describe(DuckConnection *connection, Str sql, Arena *arena, DuckCo
 
 Status duck_describe(DuckConnection *connection, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err) {
     TRY(duck_statement_check(connection, err));
-    return duck_statement_done(connection, describe(connection, sql, arena, columns_out, err));
+    Status status = describe(connection, sql, arena, columns_out, err);
+    if (failed(status)) {
+        duck_transaction_probe(connection);
+    }
+    return status;
 }
 
 /* --- Cells -------------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Cells, columns, and where errors point. */
+#include "base/files.h"
 #include "duck/duck_fixture.h"
 
 static void plain_columns_have_their_kinds(void **state) {
@@ -209,6 +210,21 @@ static void errors_of_a_later_statement_point_into_the_whole_text(void **state) 
     assert_int_equal(f->err.sql_offset, str_find(sql, STR("nothing")));
 }
 
+static void faults_in_a_csv_file_name_file_line_and_value(void **state) {
+    Fixture *f = *state;
+    DuckRows rows;
+    Str folder = fixture_folder(f->arena);
+    Str path = path_join(f->arena, folder, STR("x.csv"));
+    assert_ok(file_write_atomic(path, STR("a\n1\ntwo\n"), false, &f->err), &f->err);
+    Str sql = str_format(f->arena, "SELECT a FROM read_csv('" STR_FMT "', columns = {'a': 'INTEGER'}, header = true)",
+                         STR_ARG(path));
+    assert_failed(duck_query(f->connection, sql, f->arena, &rows, &f->err));
+    assert_contains(f->err.message, "x.csv': CSV Error on Line: 3");
+    assert_contains(f->err.message, "Could not convert string \"two\" to 'INTEGER'");
+    assert_int_equal(str_find_char(f->err.message, '\n'), STR_NOT_FOUND);
+    fixture_remove(folder);
+}
+
 static void errors_stay_readable_when_the_session_turned_json_off(void **state) {
     Fixture *f = *state;
     run_sql(f, "SET errors_as_json = false");
@@ -231,6 +247,7 @@ int main(void) {
         FIXTURE_TEST(describe_runs_nothing),
         FIXTURE_TEST(errors_point_at_the_byte),
         FIXTURE_TEST(errors_of_a_later_statement_point_into_the_whole_text),
+        FIXTURE_TEST(faults_in_a_csv_file_name_file_line_and_value),
         FIXTURE_TEST(errors_stay_readable_when_the_session_turned_json_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,8 @@ MUST_CHECK Status engine_owned_relations(EngineConnection *connection, Arena *ar
 MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out,
                                            Error *err);
 /* Creates the schemas that are missing, in one transaction of its own. To be done before builders start: inside their
- * transactions most of them would conflict (facts/spikes.md §6). */
+ * transactions most of them would conflict (facts/spikes.md §6). ConfigurationError (code schema.ambiguous): a schema
+ * has the name of the database itself. */
 MUST_CHECK Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas, Error *err);
 
 #endif

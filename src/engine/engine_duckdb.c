@@ -211,12 +211,33 @@ static bool has_schema(const DuckRows *present, Str schema) {
     return false;
 }
 
+/* "warehouse"."orders" may then mean the database's or the schema's: the engine refuses every such name, for readers
+ * too. */
+static Status check_not_database_name(void *session, const StrVec *schemas, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    DuckRows rows;
+    TRY(duck_query(session, STR("SELECT current_database()"), arena, &rows, err));
+    Str database = duck_cell(&rows, 0, 0)->text;
+    for (size_t i = 0; i < schemas->count; i++) {
+        if (str_equal_fold(schemas->items[i], database)) {
+            (void)error_set(err, ERROR_CONFIGURATION,
+                            "schema '" STR_FMT "' has the name of the database file: DuckDB cannot tell them apart",
+                            STR_ARG(schemas->items[i]));
+            error_code(err, STR("schema.ambiguous"));
+            error_hint(err, "give the file another name under `database`, or the models another folder");
+            return FAILED;
+        }
+    }
+    return OK;
+}
+
 static Status duckdb_missing_schemas(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out,
                                      Error *err) {
     const Str sql = STR("SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database()");
     DuckRows present;
     StrVec missing = {0};
 
+    TRY(check_not_database_name(session, wanted, err));
     TRY(duck_query(session, sql, arena, &present, err));
     for (size_t i = 0; i < wanted->count; i++) {
         if (!has_schema(&present, wanted->items[i])) {

@@ -380,6 +380,17 @@ static void missing_schemas_are_created_together(void **state) {
     engine_release(connection);
 }
 
+static void a_schema_named_like_the_file_is_refused(void **state) {
+    Ground *g = *state;
+    EngineConnection *connection = connect(g);
+    StrVec schemas = {0};
+    str_vec_push(g->arena, &schemas, STR("W"));
+    assert_failed(engine_create_schemas(connection, &schemas, &g->err));
+    assert_int_equal(g->err.kind, ERROR_CONFIGURATION);
+    assert_contains(g->err.message, "schema 'W' has the name of the database file");
+    engine_release(connection);
+}
+
 int main(void) {
 #define GROUND_TEST(name) cmocka_unit_test_setup_teardown(name, open_ground, close_ground)
     const struct CMUnitTest tests[] = {
@@ -397,6 +408,7 @@ int main(void) {
         GROUND_TEST(owned_relations_are_those_of_our_schemas),
         GROUND_TEST(environment_views_are_told_from_the_users),
         GROUND_TEST(missing_schemas_are_created_together),
+        GROUND_TEST(a_schema_named_like_the_file_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,19 @@
 #include "state/state_store.h"
 
 typedef enum ChangeType { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_REMOVED } ChangeType;
-typedef enum ChangeCategory { CATEGORY_NONE, CATEGORY_BREAKING, CATEGORY_NON_BREAKING, CATEGORY_FORWARD_ONLY } ChangeCategory;
+typedef enum ChangeCategory {
+    CATEGORY_NONE,
+    CATEGORY_BREAKING,
+    CATEGORY_NON_BREAKING,
+    CATEGORY_FORWARD_ONLY
+} ChangeCategory;
 
 /* Why a model is in the plan, for --explain. */
 typedef enum ChangeReason {
-    REASON_NEW,            /* not in the environment */
-    REASON_DEFINITION,     /* its own text or configuration changed */
-    REASON_UPSTREAM,       /* an upstream changed */
-    REASON_SNAPSHOT_GONE,  /* the promoted snapshot's record is missing */
+    REASON_NEW,           /* not in the environment */
+    REASON_DEFINITION,    /* its own text or configuration changed */
+    REASON_UPSTREAM,      /* an upstream changed */
+    REASON_SNAPSHOT_GONE, /* the promoted snapshot's record is missing */
     REASON_REMOVED
 } ChangeReason;
 
@@ -26,7 +31,7 @@ typedef struct PlanChange {
     ChangeType type;
     ChangeCategory category;
     ChangeReason reason;
-    Str reason_upstream;  /* REASON_UPSTREAM: the first changed upstream */
+    Str reason_upstream;                       /* REASON_UPSTREAM: the first changed upstream */
     Str previous_fingerprint, new_fingerprint; /* empty: null */
     Str previous_sql, new_sql;
     bool reused;
@@ -34,9 +39,9 @@ typedef struct PlanChange {
 DEFINE_VEC(PlanChangeVec, plan_change_vec, PlanChange)
 
 typedef enum TaskAction {
-    TASK_BUILD,  /* compute the relation (or create the view of a `view` model) and check it */
-    TASK_REUSE,  /* the relation of `snapshot` exists already: check it, then move the view; build when it is gone */
-    TASK_RECORD  /* ephemeral: only the pointer moves */
+    TASK_BUILD, /* compute the relation (or create the view of a `view` model) and check it */
+    TASK_REUSE, /* the relation of `snapshot` exists already: check it, then move the view; build when it is gone */
+    TASK_RECORD /* ephemeral: only the pointer moves */
 } TaskAction;
 
 /* One changed, selected model. */
@@ -64,7 +69,7 @@ typedef struct Plan {
 typedef struct PlanOptions {
     Str environment;
     const StrVec *select, *exclude; /* may be NULL */
-    bool rebuild_all; /* `run`: every selected model is scheduled whatever its fingerprint */
+    bool rebuild_all;               /* `run`: every selected model is scheduled whatever its fingerprint */
 } PlanOptions;
 
 /* What the state holds, as loaded by the caller. */
@@ -75,16 +80,17 @@ typedef struct PlanState {
 
 /* SelectionError for a bad selector. Until changes can be proven harmless, a change of an existing model's logic is
  * BREAKING, and so are its descendants. */
-MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options, Plan **plan_out,
-                             Error *err);
+MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options,
+                             Plan **plan_out, Error *err);
 void plan_destroy(Plan *plan); /* NULL is fine */
 DEFINE_AUTO(Plan, plan, plan_destroy)
 
 /* BreakingPlanError naming the models when the plan is breaking and `force` is not set. */
 MUST_CHECK Status plan_check_gate(const Plan *plan, bool force, Error *err);
 
-const char *change_type_name(ChangeType type);         /* "added", … */
+const char *change_type_name(ChangeType type);             /* "added", … */
 const char *change_category_name(ChangeCategory category); /* NULL for none */
+const char *change_build_name(const PlanChange *change);   /* "rebuild", "reuse", "—" */
 
 /* Shapes of spec 03 §5. */
 void plan_write_json(const Plan *plan, JsonWriter *writer);

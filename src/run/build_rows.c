@@ -3,19 +3,16 @@
 #include "run/contract.h"
 #include "strategy/strategy.h"
 
-static Status run_statements(Build *build, const StrategyStatementVec *statements, Error *err) {
+/* `rows_out` gets the rows that the statements wrote. */
+static Status run_statements(Build *build, const StrategyStatementVec *statements, int64_t *rows_out, Error *err) {
+    int64_t rows = 0;
     for (size_t i = 0; i < statements->count; i++) {
-        TRY(engine_execute(build->connection, &statements->items[i].sql, NULL, err));
+        int64_t changed = 0;
+        TRY(engine_execute(build->connection, &statements->items[i].sql, &changed, err));
+        rows += changed;
     }
+    *rows_out = rows;
     return OK;
-}
-
-static Status count_rows(Build *build, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT count(*) FROM ");
-    sql_relation(&sql, build->relation);
-    SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
-    return engine_query_int(build->connection, &query, &build->rows, err);
 }
 
 /* ---- SQL models. */
@@ -42,8 +39,7 @@ static Status write_sql(Build *build, Error *err) {
     input.source = build->query;
     StrategyStatementVec statements = {0};
     TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, err));
-    TRY(run_statements(build, &statements, err));
-    return build->task->model->materialise == MATERIALISE_VIEW ? OK : count_rows(build, err);
+    return run_statements(build, &statements, &build->rows, err);
 }
 
 /* ---- Python models: rows come as Arrow batches and go to the appender of the transaction's connection. */
@@ -118,7 +114,7 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
     input.columns = &columns;
     StrategyStatementVec statements = {0};
     TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, err));
-    TRY(run_statements(build, &statements, err));
+    TRY(run_statements(build, &statements, &build->rows, err));
     return duck_appender_open(connection, build->relation.schema, build->relation.name, schema, &python->appender, err);
 }
 

@@ -85,6 +85,19 @@ static Status refuse_foreign(const IntentView *view, RelationKind kind, Error *e
     return FAILED;
 }
 
+static Status create_view_schemas(EngineConnection *connection, const Intent *intent, Arena *arena, Error *err) {
+    StrVec schemas = {0};
+    StrMap *seen = str_map_create(arena, STR_MAP_FOLD);
+    for (size_t i = 0; i < intent->views.count; i++) {
+        const IntentView *view = &intent->views.items[i];
+        if (view->relation_name.size > 0 && !str_map_contains(seen, view->view_schema)) {
+            str_map_put(seen, view->view_schema, seen);
+            str_vec_push(arena, &schemas, view->view_schema);
+        }
+    }
+    return engine_create_schemas(connection, &schemas, err);
+}
+
 Status promotion_preflight(EngineConnection *connection, const Intent *intent, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     StrMap *ours = NULL;
@@ -101,7 +114,7 @@ Status promotion_preflight(EngineConnection *connection, const Intent *intent, E
             return refuse_foreign(view, kind, err);
         }
     }
-    return OK;
+    return create_view_schemas(connection, intent, arena, err);
 }
 
 /* ---- (b): the views, in one transaction. */
@@ -144,19 +157,6 @@ static Status move_views(EngineConnection *connection, const Intent *intent, con
         }
     }
     return OK;
-}
-
-static Status create_view_schemas(EngineConnection *connection, const Intent *intent, Arena *arena, Error *err) {
-    StrVec schemas = {0};
-    StrMap *seen = str_map_create(arena, STR_MAP_FOLD);
-    for (size_t i = 0; i < intent->views.count; i++) {
-        const IntentView *view = &intent->views.items[i];
-        if (view->relation_name.size > 0 && !str_map_contains(seen, view->view_schema)) {
-            str_map_put(seen, view->view_schema, seen);
-            str_vec_push(arena, &schemas, view->view_schema);
-        }
-    }
-    return engine_create_schemas(connection, &schemas, err);
 }
 
 static Status move_views_in_transaction(Session *session, const Intent *intent, Error *err) {

@@ -9,7 +9,8 @@
 /* The intent that makes `plan` true. Its texts are the arena's or the plan's. */
 void promotion_intent(const Plan *plan, Arena *arena, Intent *intent_out);
 
-/* Refuses view names that an object of someone else occupies (PlanError, names it). `connection` is only read. */
+/* What would stop the promotion later, before anything is built: a view name that an object of someone else occupies
+ * (PlanError, names it), a schema that cannot be made. Creates the schemas of the views. */
 MUST_CHECK Status promotion_preflight(EngineConnection *connection, const Intent *intent, Error *err);
 
 /* (a) to (c). `generation_out` gets the newest generation of the environment. */

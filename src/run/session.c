@@ -81,6 +81,19 @@ static Status check_root(Str root, ErrorList *faults) {
     return status;
 }
 
+/* Relative paths in SQL mean the project, wherever the command was started: the engine resolves them against the process's
+ * directory, and has no setting that covers reading, writing and globs alike. */
+static Status enter_root(Str root, ErrorList *faults) {
+    AUTO(arena) Arena *arena = arena_create();
+    if (chdir(str_to_c(arena, root)) == 0) {
+        return OK;
+    }
+    AUTO(error) Error err = {0};
+    Status status = error_set_errno(&err, ERROR_CONFIGURATION, "cannot enter " STR_FMT, STR_ARG(root));
+    error_list_take(faults, &err);
+    return status;
+}
+
 Status session_open(const SessionOptions *options, Session **session_out, ErrorList *faults) {
     TRY(check_root(options->root, faults));
 
@@ -97,6 +110,7 @@ Status session_open(const SessionOptions *options, Session **session_out, ErrorL
     };
     TRY(project_load(&project_options, &session->project, faults));
     fingerprint_project(session->project);
+    TRY(enter_root(session->project->config->root, faults));
 
     *session_out = TAKE(session);
     return OK;

@@ -81,7 +81,7 @@ struct QuerySource {
 typedef struct QueryCte {
     Str name;
     StrVec column_aliases;
-    Query *query; /* of kind QUERY_RECURSIVE: the name is visible inside it, too */
+    Query *query;
 } QueryCte;
 DEFINE_VEC(QueryCteVec, query_cte_vec, QueryCte)
 
@@ -98,6 +98,7 @@ struct Query {
     /* set operation; recursive: its two terms */
     QueryVec branches;
     bool is_by_name;
+    Str recursive_name; /* recursive: its CTE's name, which means itself in the second term only */
     /* all */
     QueryExprVec modifiers; /* ORDER BY, LIMIT, DISTINCT ON */
     bool has_order_by, has_distinct;

@@ -567,6 +567,12 @@ static Status query_setop_type(Reader *reader, const EngineJson *member, Query *
     return OK;
 }
 
+static Status query_recursive_name(Reader *reader, const EngineJson *member, Query *query) {
+    (void)reader;
+    query->recursive_name = member->text;
+    return OK;
+}
+
 static Status query_aggregates(Reader *reader, const EngineJson *member, Query *query) {
     (void)reader;
     query->groups_all = is_word(member->text, STR("FORCE_AGGREGATES"));
@@ -582,7 +588,7 @@ static const struct QueryField {
     {WORD("select_list"), query_projections}, {WORD("from_table"), query_source},        {WORD("where_clause"), query_filters},
     {WORD("group_expressions"), query_filters}, {WORD("group_sets"), query_plain},       {WORD("aggregate_handling"), query_aggregates},
     {WORD("having"), query_filters},          {WORD("qualify"), query_filters},          {WORD("sample"), query_plain},
-    {WORD("cte_name"), query_plain},          {WORD("union_all"), query_plain},          {WORD("left"), query_branch},
+    {WORD("cte_name"), query_recursive_name},         {WORD("union_all"), query_plain},          {WORD("left"), query_branch},
     {WORD("right"), query_branch},            {WORD("aliases"), query_plain},            {WORD("key_targets"), query_filters},
     {WORD("setop_type"), query_setop_type},   {WORD("setop_all"), query_plain},
 };

@@ -1,6 +1,7 @@
 /* Walks a Query with its CTE scopes. A name in FROM is a table unless a CTE in scope has it: only unqualified names can
  * mean a CTE (and recurring.name, the working table of WITH RECURSIVE … USING KEY). A CTE is visible to those behind it, to
- * the query it stands before and to all inside that; to itself only when it is recursive. */
+ * the query it stands before and to all inside that. To itself it is visible in the recursive term only: in the first term
+ * of `WITH RECURSIVE t AS (SELECT … FROM t UNION ALL …)` t is a table, or whatever else has that name outside. */
 #include "sql/query_facts.h"
 
 #include "sql/sql_lexer.h"
@@ -330,12 +331,19 @@ static const CteScope *with_cte(Collector *collector, const CteScope *outer, Str
 static Status walk_ctes(Collector *collector, const Query *query, Surroundings *around) {
     for (size_t i = 0; i < query->ctes.count; i++) {
         const QueryCte *cte = &query->ctes.items[i];
-        Surroundings visible = *around, inside = *around;
-        visible.ctes = with_cte(collector, around->ctes, cte->name);
-        inside.ctes = cte->query->kind == QUERY_RECURSIVE ? visible.ctes : around->ctes;
-        TRY(walk_query(collector, cte->query, inside));
+        TRY(walk_query(collector, cte->query, *around));
         add_once(collector->arena, &collector->facts->cte_names, cte->name);
-        *around = visible;
+        around->ctes = with_cte(collector, around->ctes, cte->name);
+    }
+    return OK;
+}
+
+static Status walk_branches(Collector *collector, const Query *query, Surroundings around) {
+    for (size_t i = 0; i < query->branches.count; i++) {
+        if (i == 1 && query->kind == QUERY_RECURSIVE) {
+            around.ctes = with_cte(collector, around.ctes, query->recursive_name);
+        }
+        TRY(walk_query(collector, query->branches.items[i], around));
     }
     return OK;
 }
@@ -350,10 +358,7 @@ static Status walk_query(Collector *collector, const Query *query, Surroundings 
     TRY(walk_exprs(collector, &query->projections, around));
     TRY(walk_exprs(collector, &query->filters, around));
     TRY(walk_exprs(collector, &query->modifiers, around));
-    for (size_t i = 0; i < query->branches.count; i++) {
-        TRY(walk_query(collector, query->branches.items[i], around));
-    }
-    return OK;
+    return walk_branches(collector, query, around);
 }
 
 /* --- Order, each place once -------------------------------------------------------------------------------------------------------- */

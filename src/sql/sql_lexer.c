@@ -98,6 +98,10 @@ static size_t skip_blanks(Str text, size_t offset) {
     }
 }
 
+static bool continues_word(Str text, size_t offset) {
+    return is_word_part(at(text, offset)) && unicode_blank_size(text, offset) == 0;
+}
+
 /* --- Comments ------------------------------------------------------------------------------------------------------ */
 
 static size_t line_comment_end(Str text, size_t offset) {
@@ -176,10 +180,8 @@ static size_t string_end(Str text, size_t offset, bool has_escapes) {
 /* Size of the `$tag$` that opens at `offset`; 0 when it is none. */
 static size_t dollar_tag_size(Str text, size_t offset) {
     size_t i = offset + 1;
-    if (is_word_start(at(text, i))) {
-        while (is_word_start(at(text, i)) || is_digit(at(text, i))) {
-            i++;
-        }
+    while (continues_word(text, i) && at(text, i) != '$' && !(i == offset + 1 && is_digit(at(text, i)))) {
+        i++;
     }
     return at(text, i) == '$' ? i + 1 - offset : 0;
 }
@@ -251,7 +253,7 @@ static SqlToken dollar_token(Str text, size_t start) {
         return token_to(text, SQL_TOKEN_STRING, start, dollar_string_end(text, start, tag_size));
     }
     size_t end = start + 1;
-    while (is_word_part(at(text, end)) && at(text, end) != '$') {
+    while (continues_word(text, end) && at(text, end) != '$') {
         end++;
     }
     return token_to(text, SQL_TOKEN_PARAMETER, start, end);
@@ -263,7 +265,7 @@ static SqlToken word_token(Str text, size_t start) {
         return token_to(text, SQL_TOKEN_STRING, start, string_end(text, start + 1, has_escapes));
     }
     size_t end = start;
-    while (is_word_part(at(text, end)) && unicode_blank_size(text, end) == 0) {
+    while (continues_word(text, end)) {
         end++;
     }
     return token_to(text, SQL_TOKEN_WORD, start, end);

@@ -1,5 +1,5 @@
-/* ProcessIdentity: which process, beyond doubt. A pid alone comes round again, so the process's start time is with it; and
- * both mean something only within one boot of one machine and one pid namespace (a container has its own). */
+/* ProcessIdentity: which process, beyond doubt. A pid alone comes round again, so the process's start time is with it;
+ * and both mean something only within one boot of one machine and one pid namespace (a container has its own). */
 #ifndef INTERLACE_STATE_PROCESS_IDENTITY_H
 #define INTERLACE_STATE_PROCESS_IDENTITY_H
 

@@ -169,8 +169,8 @@ static void death_at_any_moment_leaves_whole_generations(void **state) {
             fixture_sql_int(f, "SELECT count(*) FROM generations WHERE (SELECT count(*) FROM generation_pointers AS p "
                                "WHERE p.generation = generations.generation) <> 20"),
             0);
-        assert_int_equal(fixture_sql_int(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"),
-                         0);
+        assert_int_equal(
+            fixture_sql_int(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
         fixture_teardown(&fresh);
     }
 }

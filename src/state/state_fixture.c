@@ -136,8 +136,7 @@ Str fixture_folder_digest(Fixture *f) {
         Str content;
         assert_done(file_read(path, SIZE_MAX / 4, f->arena, &content, &f->err), &f->err);
         strbuf_format(&text, "%.*s %lld %lld.%ld %.*s\n", STR_ARG(entries.items[i].path), (long long)info.st_size,
-                      (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
-                      STR_ARG(sha256_hex(f->arena, content)));
+                      (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec, STR_ARG(sha256_hex(f->arena, content)));
     }
     return strbuf_copy(&text, f->arena);
 }

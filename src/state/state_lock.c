@@ -1,5 +1,5 @@
-/* The lock `apply` is one row. Whoever finds no row, one whose lease is over, or one whose process has ended, puts its own
- * there in one transaction. The token in it fences: a promotion commits only while the row still carries its token.
+/* The lock `apply` is one row. Whoever finds no row, one whose lease is over, or one whose process has ended, puts its
+ * own there in one transaction. The token in it fences: a promotion commits only while the row still carries its token.
  *
  * Leases run on the real clock, never on one that a test or a replay has fixed: the processes that look at the row need
  * not share that setting. */
@@ -326,9 +326,9 @@ Status state_lock_acquire(StateStore *store, const LockOptions *options, StateLo
 static Status lost_error(const LockRow *row, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
     LockHolder holder = holder_of(row);
-    Str taker = row->is_there ? str_format(scratch, "was taken over by " STR_FMT,
-                                           STR_ARG(holder_text(scratch, &holder)))
-                              : STR("is held by nobody");
+    Str taker = row->is_there
+                    ? str_format(scratch, "was taken over by " STR_FMT, STR_ARG(holder_text(scratch, &holder)))
+                    : STR("is held by nobody");
     error_set(err, ERROR_LOCK, "the apply lock was lost: its lease ran out, and it " STR_FMT, STR_ARG(taker));
     error_code(err, STR("lock.lost"));
     if (row->is_there) {

@@ -188,12 +188,12 @@ static void test_03_11_3_a_dead_holder_is_taken_over_at_once(void **state) {
 static void put_holder(Fixture *f, const char *host, const char *boot_id, const char *pid_namespace, int64_t pid,
                        int64_t start_time, int64_t lease_until) {
     state_store_close(fixture_open(f));
-    fixture_sql(f, str_format(f->arena,
-                              "INSERT OR REPLACE INTO locks VALUES ('apply', 't', 'apply', '%s', '%s', '%s', %lld, "
-                              "%lld, 1, %lld)",
-                              host, boot_id, pid_namespace, (long long)pid, (long long)start_time,
-                              (long long)lease_until)
-                       .ptr);
+    fixture_sql(f,
+                str_format(f->arena,
+                           "INSERT OR REPLACE INTO locks VALUES ('apply', 't', 'apply', '%s', '%s', '%s', %lld, "
+                           "%lld, 1, %lld)",
+                           host, boot_id, pid_namespace, (long long)pid, (long long)start_time, (long long)lease_until)
+                    .ptr);
 }
 
 static void assert_takes_over(Fixture *f, bool expected) {
@@ -216,15 +216,15 @@ static void a_holder_is_dead_only_when_that_is_certain(void **state) {
         bool is_taken;
     } cases[] = {
         {host, boot, space, self.pid, self.start_time, future, false},
-        {host, boot, space, self.pid, self.start_time, 1, true},           /* its lease is over */
-        {host, boot, space, self.pid, self.start_time - 1, future, true},  /* the pid came round again */
-        {host, boot, space, 0x7ffffff0, 1, future, true},                  /* no such process */
-        {host, boot, "pid:[1]", 0x7ffffff0, 1, future, false},             /* another container's numbers */
-        {host, "other-boot", space, 0x7ffffff0, 1, future, true},          /* before this machine's restart */
-        {"elsewhere", "other-boot", space, 0x7ffffff0, 1, future, false},  /* another machine */
+        {host, boot, space, self.pid, self.start_time, 1, true},          /* its lease is over */
+        {host, boot, space, self.pid, self.start_time - 1, future, true}, /* the pid came round again */
+        {host, boot, space, 0x7ffffff0, 1, future, true},                 /* no such process */
+        {host, boot, "pid:[1]", 0x7ffffff0, 1, future, false},            /* another container's numbers */
+        {host, "other-boot", space, 0x7ffffff0, 1, future, true},         /* before this machine's restart */
+        {"elsewhere", "other-boot", space, 0x7ffffff0, 1, future, false}, /* another machine */
         {"elsewhere", "other-boot", space, 0x7ffffff0, 1, 1, true},
         {"renamed", boot, space, 0x7ffffff0, 1, future, true},
-        {host, "", "", 0x7ffffff0, 1, future, false},                      /* nothing is known */
+        {host, "", "", 0x7ffffff0, 1, future, false}, /* nothing is known */
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         put_holder(f, cases[i].host, cases[i].boot_id, cases[i].pid_namespace, cases[i].pid, cases[i].start_time,

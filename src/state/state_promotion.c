@@ -1,6 +1,7 @@
-/* Promotion in three steps: (a) state_intent_begin writes down what is to happen, (b) the caller makes the views, which it
- * may do any number of times, (c) state_intent_commit makes it so. After a crash between (a) and (c) whoever holds the
- * lock next does (b) and (c) from what (a) wrote. Hence (c) works from the recorded intent, not from the caller's. */
+/* Promotion in three steps: (a) state_intent_begin writes down what is to happen, (b) the caller makes the views, which
+ * it may do any number of times, (c) state_intent_commit makes it so. After a crash between (a) and (c) whoever holds
+ * the lock next does (b) and (c) from what (a) wrote. Hence (c) works from the recorded intent, not from the caller's.
+ */
 #include "state/state_sql.h"
 
 #include "base/test_hooks.h"
@@ -37,8 +38,8 @@ static Status insert_pointers(StateStore *store, int64_t id, const Intent *inten
     for (size_t i = 0; i < intent->put.count; i++) {
         const Pointer *put = &intent->put.items[i];
         TRY(state_run(store, insert,
-                      VALUES(state_int(id), state_int(position++), state_text(put->model),
-                             state_text(put->fingerprint), state_int(put->revision), state_int(put->promoted_at)),
+                      VALUES(state_int(id), state_int(position++), state_text(put->model), state_text(put->fingerprint),
+                             state_int(put->revision), state_int(put->promoted_at)),
                       err));
     }
     for (size_t i = 0; i < intent->removed.count; i++) {
@@ -125,9 +126,9 @@ static Status move_pointers(StateStore *store, const Intent *intent, TimeUs now,
 
 static Status insert_generation(StateStore *store, const Intent *intent, int64_t generation, TimeUs now, Error *err) {
     StateValue environment = state_text(intent->environment);
-    TRY(state_execute(
-        store, "INSERT INTO generations (environment, generation, promoted_at, command) VALUES (?1, ?2, ?3, ?4)",
-        VALUES(environment, state_int(generation), state_int(now), state_text(intent->command)), err));
+    TRY(state_execute(store,
+                      "INSERT INTO generations (environment, generation, promoted_at, command) VALUES (?1, ?2, ?3, ?4)",
+                      VALUES(environment, state_int(generation), state_int(now), state_text(intent->command)), err));
     return state_execute(store,
                          "INSERT INTO generation_pointers (environment, generation, model, fingerprint, revision)"
                          " SELECT environment, ?2, model, fingerprint, revision FROM pointers WHERE environment = ?1",

@@ -141,9 +141,8 @@ static Intent sample_intent(Fixture *f) {
                                       .view_name = STR("z"),
                                       .relation_schema = STR("interlace__main"),
                                       .relation_name = STR("z__aaaaaaaaaaaaaaaa")});
-    intent_view_vec_push(
-        f->arena, &intent.views,
-        (IntentView){.engine = STR("default"), .view_schema = STR("main"), .view_name = STR("gone")});
+    intent_view_vec_push(f->arena, &intent.views,
+                         (IntentView){.engine = STR("default"), .view_schema = STR("main"), .view_name = STR("gone")});
     return intent;
 }
 

@@ -55,25 +55,23 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
 
 Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error *err) {
     TRY(test_hook("state.snapshot", err));
-    return state_execute(store, RECORD_SNAPSHOT,
-                         VALUES(state_text(snapshot->name), state_text(snapshot->fingerprint),
-                                state_int(snapshot->revision), state_text(snapshot->local_fingerprint),
-                                state_text(snapshot->metadata_hash), state_text(snapshot->physical_hash),
-                                state_optional_text(snapshot->definition_sql),
-                                state_optional_text(snapshot->definition_source),
-                                state_optional_text(snapshot->physical_catalog),
-                                state_optional_text(snapshot->physical_schema),
-                                state_optional_text(snapshot->physical_name), state_int(snapshot->is_view),
-                                state_optional_text(snapshot->change_category), state_text(snapshot->engine),
-                                state_int(snapshot->created_at), state_int(snapshot->verified_at),
-                                state_int(snapshot->released_at), state_optional_text(snapshot->columns_json)),
-                         err);
+    return state_execute(
+        store, RECORD_SNAPSHOT,
+        VALUES(state_text(snapshot->name), state_text(snapshot->fingerprint), state_int(snapshot->revision),
+               state_text(snapshot->local_fingerprint), state_text(snapshot->metadata_hash),
+               state_text(snapshot->physical_hash), state_optional_text(snapshot->definition_sql),
+               state_optional_text(snapshot->definition_source), state_optional_text(snapshot->physical_catalog),
+               state_optional_text(snapshot->physical_schema), state_optional_text(snapshot->physical_name),
+               state_int(snapshot->is_view), state_optional_text(snapshot->change_category),
+               state_text(snapshot->engine), state_int(snapshot->created_at), state_int(snapshot->verified_at),
+               state_int(snapshot->released_at), state_optional_text(snapshot->columns_json)),
+        err);
 }
 
 Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at, Error *err) {
-    TRY(state_execute(
-        store, "UPDATE snapshots SET verified_at = ?4 WHERE name = ?1 AND fingerprint = ?2 AND revision = ?3",
-        VALUES(state_text(name), state_text(fingerprint), state_int(revision), state_int(at)), err));
+    TRY(state_execute(store,
+                      "UPDATE snapshots SET verified_at = ?4 WHERE name = ?1 AND fingerprint = ?2 AND revision = ?3",
+                      VALUES(state_text(name), state_text(fingerprint), state_int(revision), state_int(at)), err));
     if (state_changed_count(store) == 1) {
         return OK;
     }

@@ -1,6 +1,6 @@
-/* Opening and closing. A writer keeps the -wal and -shm files when it closes (the -wal empty): with them a reader can take
- * part in SQLite's locking without creating or changing anything, in a read-only folder too. What a reader does depends on
- * which files are there; see reading_way. */
+/* Opening and closing. A writer keeps the -wal and -shm files when it closes (the -wal empty): with them a reader can
+ * take part in SQLite's locking without creating or changing anything, in a read-only folder too. What a reader does
+ * depends on which files are there; see reading_way. */
 #include "state/state_sql.h"
 
 #include "base/files.h"
@@ -174,7 +174,8 @@ typedef enum ReadingWay {
     READ_NOTHING,   /* no state yet */
     READ_ALONE,     /* the file is complete, and nobody who writes has it open: no locks needed */
     READ_SHARED,    /* -wal and -shm are there: a writer may be at work, have closed, or have died */
-    READ_RECOVERED, /* a writer died at the creation, or files were copied without -shm: only a writer can repair that */
+    READ_RECOVERED, /* a writer died at the creation, or files were copied without -shm: only a writer can repair that
+                     */
 } ReadingWay;
 
 static ReadingWay reading_way(StateFiles files) {
@@ -232,8 +233,8 @@ static Status open_reader(Str path, const char *options, StateStore **store_out,
     return OK;
 }
 
-/* The shared memory is read as it is. While a writer is at work it may happen that only somebody who can set a mark in it
- * can read: then the reader takes part with the rights it has. */
+/* The shared memory is read as it is. While a writer is at work it may happen that only somebody who can set a mark in
+ * it can read: then the reader takes part with the rights it has. */
 static Status open_shared_reader(Str path, StateStore **store_out, Error *err) {
     if (!failed(open_reader(path, "&readonly_shm=1", store_out, err))) {
         return OK;
@@ -265,16 +266,15 @@ Status state_store_open_existing(Str path, StateStore **store_out, Error *err) {
 /* ---- The project's zone. */
 
 Status state_timezone(StateStore *store, Arena *arena, Str *timezone_out, Error *err) {
-    Str timezone = STR_EMPTY;
-    TRY(state_query(store, "SELECT value FROM meta WHERE name = 'timezone'", NO_VALUES, read_text, arena, &timezone,
-                    err));
-    *timezone_out = timezone;
+    Str zone = STR_EMPTY;
+    TRY(state_query(store, "SELECT value FROM meta WHERE name = 'timezone'", NO_VALUES, read_text, arena, &zone, err));
+    *timezone_out = zone;
     return OK;
 }
 
-Status state_set_timezone(StateStore *store, Str timezone, Error *err) {
+Status state_set_timezone(StateStore *store, Str zone, Error *err) {
     return state_execute(store,
                          "INSERT INTO meta (name, value) VALUES ('timezone', ?1)"
                          " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                         VALUES(state_text(timezone)), err);
+                         VALUES(state_text(zone)), err);
 }

@@ -1,8 +1,9 @@
-/* StateStore: the control plane's database (SQLite, WAL, STRICT tables). What was built, what each environment points at,
- * the lock, unfinished promotions, check results, events. Opened by one thread at a time; several processes may share it.
+/* StateStore: the control plane's database (SQLite, WAL, STRICT tables). What was built, what each environment points
+ * at, the lock, unfinished promotions, check results, events. Opened by one thread at a time; several processes may
+ * share it.
  *
- * A reading command never creates it: state_store_open_existing gives an empty in-memory store when the file is missing.
- * Errors: ConfigurationError with the file's name when it is damaged (code state.corrupt), of a newer format
+ * A reading command never creates it: state_store_open_existing gives an empty in-memory store when the file is
+ * missing. Errors: ConfigurationError with the file's name when it is damaged (code state.corrupt), of a newer format
  * (state.newer), unreadable or in a read-only folder; what to do is in the hint. */
 #ifndef INTERLACE_STATE_STATE_STORE_H
 #define INTERLACE_STATE_STATE_STORE_H
@@ -28,22 +29,23 @@ typedef struct Snapshot {
     Str name, fingerprint;
     int64_t revision;
     Str local_fingerprint, metadata_hash, physical_hash;
-    Str definition_sql;  /* the model's SQL as in its file; empty for Python (its source is in `definition_source`) */
+    Str definition_sql; /* the model's SQL as in its file; empty for Python (its source is in `definition_source`) */
     Str definition_source;
     Str physical_catalog, physical_schema, physical_name; /* empty: no relation (ephemeral has no row at all) */
-    bool is_view;        /* the relation is itself a view */
-    Str change_category; /* empty: none */
+    bool is_view;                                         /* the relation is itself a view */
+    Str change_category;                                  /* empty: none */
     Str engine;
     TimeUs created_at;
-    TimeUs verified_at;  /* 0: its checks never passed */
-    TimeUs released_at;  /* last moment an environment referenced it; 0: never */
+    TimeUs verified_at; /* 0: its checks never passed */
+    TimeUs released_at; /* last moment an environment referenced it; 0: never */
     /* Schema of the relation: JSON list of {name, type}. */
     Str columns_json;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
 
 MUST_CHECK Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err);
-MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error *err); /* insert or replace */
+MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot,
+                                        Error *err); /* insert or replace */
 MUST_CHECK Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at,
                                       Error *err);
 
@@ -78,10 +80,10 @@ DEFINE_VEC(IntentViewVec, intent_view_vec, IntentView)
 typedef struct Intent {
     int64_t id;
     Str environment;
-    PointerVec put;    /* pointers to set */
-    StrVec removed;    /* models whose pointer goes */
+    PointerVec put; /* pointers to set */
+    StrVec removed; /* models whose pointer goes */
     IntentViewVec views;
-    Str command;       /* "apply", … */
+    Str command; /* "apply", … */
     TimeUs created_at;
 } Intent;
 DEFINE_VEC(IntentVec, intent_vec, Intent)
@@ -127,11 +129,11 @@ typedef struct CheckResult {
     int64_t id;
     Str environment, model, fingerprint, check_name, check_type, severity, status; /* status: passed, failed, error */
     int64_t failures;
-    Str message;        /* empty: none */
+    Str message; /* empty: none */
     TimeUs executed_at;
     double seconds;
-    Str trigger;        /* apply, run, adhoc */
-    Str sample_json;    /* up to 100 failing rows {"columns": […], "rows": [[…]]}; empty: none */
+    Str trigger;     /* apply, run, adhoc */
+    Str sample_json; /* up to 100 failing rows {"columns": […], "rows": [[…]]}; empty: none */
 } CheckResult;
 DEFINE_VEC(CheckResultVec, check_result_vec, CheckResult)
 
@@ -141,7 +143,8 @@ typedef struct CheckResultFilter {
     int64_t limit;                  /* 0: none */
 } CheckResultFilter;
 
-MUST_CHECK Status state_record_checks(StateStore *store, const CheckResultVec *results, Error *err); /* one transaction */
+MUST_CHECK Status state_record_checks(StateStore *store, const CheckResultVec *results,
+                                      Error *err); /* one transaction */
 MUST_CHECK Status state_load_checks(StateStore *store, const CheckResultFilter *filter, Arena *arena,
                                     CheckResultVec *results_out, Error *err); /* newest first */
 

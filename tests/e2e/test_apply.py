@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -172,7 +173,9 @@ def test_03_6_1_a_failing_model_promotes_nothing_and_the_rest_is_reused(project)
     project.write(CHAIN)
     project.ok("apply")
     before = project.json("env", "list")
-    project.write({"models/a.sql": "SELECT 1 AS id, 20 AS v", "models/c.sql": "SELECT id, CAST('x' || v AS INT) AS v FROM b"})
+    project.write(
+        {"models/a.sql": "SELECT 1 AS id, 20 AS v", "models/c.sql": "SELECT id, CAST('x' || v AS INT) AS v FROM b"}
+    )
     result = project.fails("apply", "--force")
     assert "model 'c' failed" in result.stderr
     assert project.query("SELECT (SELECT v FROM a), (SELECT v FROM b), (SELECT v FROM c)") == [[10, 11, 12]]
@@ -407,7 +410,7 @@ def test_03_11_2_a_zero_lock_timeout_fails_at_once_and_names_the_holder(project,
     slow = project.spawn("apply", env={"INTERLACE_HOOK": f"build.begun=touch:{started}"})
     try:
         wait_for_file(started, slow)
-        result = project.fails("apply", "--lock-timeout", "0s")
+        result = project.fails("apply", "--lock-timeout", "0")
         assert str(slow.pid) in result.stderr
     finally:
         slow.send_signal(signal.SIGINT)
@@ -440,7 +443,7 @@ def test_03_11_4_an_interrupted_apply_ends_soon_and_leaves_nothing(project, tmp_
     assert "interrupted: 0 built, 1 cancelled, 1 not started; nothing promoted" in stderr
     assert project.query("SELECT v FROM c") == [[12]]
     project.write({"models/slow.sql": "SELECT 1 AS n"})
-    assert "promoted 2" in project.ok("apply", "--lock-timeout", "0s").stdout
+    assert "promoted 2" in project.ok("apply", "--lock-timeout", "0").stdout
 
 
 def test_a_second_signal_ends_at_once(project, tmp_path):
@@ -474,12 +477,10 @@ def test_a_warehouse_that_another_process_holds_is_named_with_its_pid(project):
     project.ok("apply")
     project.write({"models/a.sql": "SELECT 5 AS id, 10 AS v"})
     holder = subprocess.Popen(
-        ["python3", "-c", HOLDER, str(project.root / ".interlace/warehouse.duckdb")],
+        [sys.executable, "-c", HOLDER, str(project.root / ".interlace/warehouse.duckdb")],
         stdout=subprocess.PIPE,
         stdin=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PATH": os.environ["PATH"]},
-        executable=os.environ.get("INTERLACE_PYTHON") or __import__("sys").executable,
     )
     try:
         assert holder.stdout.readline().strip() == "open"

@@ -4,7 +4,6 @@ rollback, the daemon) are listed in docs/development/coverage.md."""
 import signal
 
 import pytest
-
 from test_apply import wait_for_file
 
 SHOP = "name: shop\ndatabase: data/wh.duckdb\nattach: {src: data/src.duckdb}\ntimezone: UTC\n"
@@ -53,7 +52,13 @@ def test_case_004_a_configuration_block_is_never_dropped_in_silence(shop):
     assert "strategy" in result.error_lines[1]
     assert "models/c.sql:1:" in result.error_lines[2]
     # A licence comment may come first (spec 01 §3): the block is honoured.
-    shop.write({"models/a.sql": "/* (c) Example Ltd */\n/* interlace: {owner: me} */\nSELECT 1 AS id", "models/b.sql": None, "models/c.sql": None})
+    shop.write(
+        {
+            "models/a.sql": "/* (c) Example Ltd */\n/* interlace: {owner: me} */\nSELECT 1 AS id",
+            "models/b.sql": None,
+            "models/c.sql": None,
+        }
+    )
     assert shop.json("models")[0]["owner"] == "me"
 
 
@@ -101,7 +106,11 @@ def test_case_038_a_killed_promotion_of_forty_models_is_all_or_nothing(shop):
     def write(version):
         shop.write({f"models/m{i:02}.sql": f"SELECT {version} AS v" for i in range(40)})
 
-    everything = "SELECT count(DISTINCT v), max(v), count(*) FROM (" + " UNION ALL ".join(f"SELECT v FROM m{i:02}" for i in range(40)) + ")"
+    everything = (
+        "SELECT count(DISTINCT v), max(v), count(*) FROM ("
+        + " UNION ALL ".join(f"SELECT v FROM m{i:02}" for i in range(40))
+        + ")"
+    )
     write(1)
     shop.ok("apply")
     write(2)
@@ -152,7 +161,9 @@ def test_case_044_the_read_only_fence(shop):
 
 
 def test_case_046_two_applies_at_once_and_a_killed_one(shop, tmp_path):
-    shop.write({f"models/m{i:02}.sql": f"SELECT i AS id FROM range(200000) t(i) WHERE hash(i) % 20 = {i}" for i in range(20)})
+    shop.write(
+        {f"models/m{i:02}.sql": f"SELECT i AS id FROM range(200000) t(i) WHERE hash(i) % 20 = {i}" for i in range(20)}
+    )
     shop.write({"models/k.sql": "SELECT id FROM m01"})
     started = tmp_path / "started"
     first = shop.spawn("apply", env={"INTERLACE_HOOK": f"state.lock_acquired=touch:{started},build.begun=wait:2500@1"})
@@ -167,7 +178,12 @@ def test_case_046_two_applies_at_once_and_a_killed_one(shop, tmp_path):
     [[count, distinct]] = shop.query("SELECT count(*), count(DISTINCT id) FROM k")
     assert count == distinct
 
-    shop.write({f"models/m{i:02}.sql": f"SELECT i AS id FROM range(200000) t(i) WHERE hash(i) % 20 = {19 - i}" for i in range(20)})
+    shop.write(
+        {
+            f"models/m{i:02}.sql": f"SELECT i AS id FROM range(200000) t(i) WHERE hash(i) % 20 = {19 - i}"
+            for i in range(20)
+        }
+    )
     killed = shop.run("apply", "--force", env={"INTERLACE_HOOK": "build.recorded=kill@5"})
     assert killed.code == -signal.SIGKILL
     result = shop.ok("apply", "--force", "--lock-timeout", "1s")

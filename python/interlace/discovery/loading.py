@@ -7,6 +7,7 @@ import sys
 import types
 import zlib
 
+from interlace import connections
 from interlace.discovery.places import is_project_file
 from interlace.dsl.decorators import REGISTRY
 
@@ -63,7 +64,8 @@ def load_file(path, root):
 
 
 class active:
-    """Around the run of a function of `loaded`: its folder can be imported from, its helpers are the loaded ones."""
+    """Around the run of a function of `loaded`: its folder can be imported from, its helpers are the loaded ones, and
+    what only a running model may do is allowed."""
 
     def __init__(self, loaded):
         self.loaded = loaded
@@ -75,11 +77,17 @@ class active:
         sys.path.insert(0, os.path.dirname(self.loaded.absolute))
         sys.dont_write_bytecode = True
         sys.modules.update(self.loaded.helpers)
+        self._set_running(True)
 
     def __exit__(self, *failure):
+        self._set_running(False)
         sys.dont_write_bytecode = self.saved_bytecode
         sys.path[:] = self.saved_path
         self.loaded.helpers.update(_take_helpers(self.loaded.root, self.saved_modules))
+
+    def _set_running(self, is_running):
+        REGISTRY.is_running = is_running
+        connections.set_running(is_running)
 
 
 def module_name(path):

@@ -6,19 +6,19 @@ from interlace.discovery.loading import active
 from interlace.discovery.parameters import describe
 from interlace.exceptions import Cancelled
 from interlace.failure import describe_failure
+from interlace.worker.arrow import need_pyarrow
 from interlace.worker.calling import Call
 from interlace.worker.files import StaleFile
-from interlace.worker.model_task import _need_pyarrow
 
 _SAMPLE_ROWS = 100
 _SAMPLE_SIZE_MAX = 1 << 20
 
 
 def run_check(worker, frame):
-    """Answers the frame `run_check`; gives the fields of its `result`. A function that raises has the verdict `error`."""
+    """Answers the frame `run_check`; gives the fields of its `result`: the verdict `error` for a function that raises."""
     inputs = worker.inputs(frame["task"])
     try:
-        _need_pyarrow()
+        need_pyarrow()
         loaded, definition = worker.files.check(frame["module_path"], frame["model"], frame["check"])
         with active(loaded):
             return _verdict_of(definition, inputs.handle("table"))

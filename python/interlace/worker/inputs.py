@@ -2,7 +2,7 @@
 
 import socket
 
-from interlace.exceptions import Cancelled, ExecutionError
+from interlace.exceptions import Cancelled
 from interlace.runtime.handles import RelationHandle
 from interlace.worker.channel import ProtocolError
 
@@ -17,13 +17,13 @@ class Inputs:
 
     def handle(self, name):
         """A handle on an upstream; nothing is asked for yet."""
-        handle = RelationHandle(name, self._open)
+        handle = RelationHandle(name, self._ask)
         self.handles.append(handle)
         return handle
 
     def this(self, name):
         """A handle on the previous table; None when there is none. That is known only by asking."""
-        opened = self._ask(name)
+        opened = self._ask_for_something(name)
         if opened is None:
             return None
         handle = RelationHandle(name, lambda _: opened)
@@ -32,7 +32,7 @@ class Inputs:
 
     def value(self, name):
         """The single value that the core gives for a parameter, exact in its type; None when there is none."""
-        opened = self._ask(name)
+        opened = self._ask_for_something(name)
         if opened is None:
             return None
         table = RelationHandle(name, lambda _: opened).table()
@@ -43,18 +43,20 @@ class Inputs:
         for handle in self.handles:
             handle.close()
 
-    def _open(self, name):
+    def _ask_for_something(self, name):
+        """The socket, or None when it ends without a byte: there is nothing by that name yet."""
         opened = self._ask(name)
-        if opened is None:
-            raise ExecutionError(f"upstream '{name}' has no rows to give")
-        return opened
+        if opened.recv(1, socket.MSG_PEEK):
+            return opened
+        opened.close()
+        return None
 
     def _ask(self, name):
         """The socket that carries the rows of parameter `name`."""
         self.channel.send({"t": "open_input", "task": self.task, "param": name})
         reply = self.channel.receive()
-        if reply is None or reply["t"] == "cancel":
+        if reply is None:
             raise Cancelled
         if reply["t"] != "input" or reply.get("param") != name:
             raise ProtocolError(f"'{reply['t']}' came in place of the input '{name}'")
-        return None if reply.get("absent") else socket.socket(fileno=self.channel.take_fd())
+        return socket.socket(fileno=self.channel.take_fd())

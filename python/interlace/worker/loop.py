@@ -4,9 +4,8 @@ import os
 import socket
 import sys
 
-from interlace import _variables, connections, log
+from interlace import _variables, log
 from interlace._version import PROTOCOL, __version__
-from interlace.dsl.decorators import REGISTRY
 from interlace.failure import describe_failure
 from interlace.worker.cancellation import Cancellation
 from interlace.worker.channel import Channel
@@ -30,9 +29,7 @@ class Worker:
             frame = self.channel.receive()
             if frame is None or frame["t"] == "shutdown":
                 return
-            handler = _HANDLERS.get(frame["t"])
-            if handler is not None:  # a late `cancel` has nothing to cancel any more
-                handler(self, frame)
+            _HANDLERS[frame["t"]](self, frame)
 
     def hello(self, frame):
         """Answers with what this process is; the core decides whether they understand each other."""
@@ -56,7 +53,7 @@ class Worker:
         log.set_sender(lambda level, text: self.channel.send(_log_frame(task, level, text)))
         try:
             with self.cancellation:
-                ending = {"t": "result", **self._run(frame)}
+                ending = {"t": "result", **_runner(frame["t"])(self, frame)}
         except StaleFile:
             ending = {"t": "stale"}
         except BaseException as failure:
@@ -64,16 +61,6 @@ class Worker:
         log.set_sender(None)
         _flush_output()
         self.channel.send({**ending, "task": task})
-
-    def _run(self, frame):
-        is_build = frame["t"] != "discover"
-        REGISTRY.is_running = is_build
-        connections.set_running(is_build)
-        try:
-            return _runner(frame["t"])(self, frame)
-        finally:
-            REGISTRY.is_running = False
-            connections.set_running(False)
 
     def inputs(self, task):
         """The inputs of a task."""
@@ -130,17 +117,28 @@ def _tidy_process(root):
 
 def main():
     """Runs the worker until the core is done with it, then leaves without waiting for threads of user code."""
-    import atexit
+    import faulthandler
 
+    faulthandler.enable()  # a crash in native code leaves its stack in the log
     os.set_inheritable(_CONTROL_FD, False)
     for file in (sys.stdout, sys.stderr):
         file.reconfigure(line_buffering=True, errors="backslashreplace")
     _tidy_process(os.getcwd())
     worker = Worker(Channel(socket.socket(fileno=_CONTROL_FD)))
     worker.cancellation.install()
+    exit_code = 0
     try:
         worker.run()
-        atexit._run_exitfuncs()
-    finally:
-        _flush_output()
-        os._exit(0 if sys.exc_info()[0] is None else 1)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        exit_code = 1
+    _leave(exit_code)
+
+
+def _leave(exit_code):
+    """Ends the process: functions registered with atexit run, but threads that user code left are not waited for."""
+    import atexit
+
+    atexit._run_exitfuncs()
+    _flush_output()
+    os._exit(exit_code)

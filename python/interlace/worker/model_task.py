@@ -3,14 +3,14 @@
 import time
 
 from interlace.discovery.loading import active
-from interlace.exceptions import ConfigurationError
 from interlace.runtime.context import Context
+from interlace.worker.arrow import need_pyarrow
 from interlace.worker.calling import Call
 
 
 def run_model(worker, frame):
     """Answers the frame `run_model`; gives the fields of its `result`."""
-    _need_pyarrow()
+    need_pyarrow()
     from interlace.runtime.output import Output
 
     started = time.monotonic()
@@ -57,17 +57,3 @@ def _window(name):
     from interlace._later import later
 
     raise later(f"parameter '{name}' (the window being built)")
-
-
-def _need_pyarrow():
-    try:
-        import pyarrow  # noqa: F401
-        import pyarrow.ipc  # noqa: F401
-    except ImportError as failure:
-        import sys
-
-        raise ConfigurationError(
-            f"pyarrow is needed to run Python models and cannot be imported by {sys.executable}: {failure}",
-            code="python.pyarrow",
-            hint="install it there: python -m pip install pyarrow",
-        ) from failure

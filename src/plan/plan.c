@@ -1,0 +1,296 @@
+/* The comparison: project × what was promoted × what was built. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+/* A model's recorded versions, in no order. */
+typedef struct SnapshotNode {
+    const Snapshot *snapshot;
+    struct SnapshotNode *next;
+} SnapshotNode;
+
+typedef struct Comparison {
+    Plan *plan;
+    const PlanState *state;
+    const PlanOptions *options;
+    StrMap *snapshots;        /* model name in any letter case → SnapshotNode * */
+    const Pointer **promoted; /* a model's pointer; NULL: not in the environment */
+    Selection selection;
+} Comparison;
+
+/* ---- What the state says of each model. */
+
+static StrMap *index_snapshots(Arena *arena, const SnapshotVec *snapshots) {
+    StrMap *by_name = str_map_create(arena, STR_MAP_FOLD);
+    for (size_t i = 0; i < snapshots->count; i++) {
+        SnapshotNode *node = ARENA_NEW(arena, SnapshotNode);
+        node->snapshot = &snapshots->items[i];
+        node->next = str_map_find(by_name, node->snapshot->name);
+        str_map_put(by_name, node->snapshot->name, node);
+    }
+    return by_name;
+}
+
+static const Snapshot *find_snapshot(const Comparison *comparison, const Pointer *pointer) {
+    const SnapshotNode *node = str_map_find(comparison->snapshots, pointer->model);
+    for (; node != NULL; node = node->next) {
+        if (str_equal(node->snapshot->fingerprint, pointer->fingerprint) &&
+            node->snapshot->revision == pointer->revision) {
+            return node->snapshot;
+        }
+    }
+    return NULL;
+}
+
+/* A relation that holds this very version and whose checks passed; of several revisions the newest. */
+static const Snapshot *find_reusable(const Comparison *comparison, const Model *model) {
+    const Snapshot *found = NULL;
+    const SnapshotNode *node = str_map_find(comparison->snapshots, model->name);
+    for (; node != NULL; node = node->next) {
+        const Snapshot *snapshot = node->snapshot;
+        bool fits = str_equal(snapshot->fingerprint, model->fingerprint) && snapshot->verified_at != 0;
+        if (fits && (found == NULL || snapshot->revision > found->revision)) {
+            found = snapshot;
+        }
+    }
+    return found;
+}
+
+static void find_promoted(Comparison *comparison) {
+    Plan *plan = comparison->plan;
+    size_t count = plan->project->model_count;
+    comparison->promoted = ARENA_NEW_ARRAY(plan->arena, const Pointer *, count);
+    plan->current = ARENA_NEW_ARRAY(plan->arena, const Snapshot *, count);
+    bool *is_modified = ARENA_NEW_ARRAY(plan->arena, bool, count);
+
+    const PointerVec *pointers = &comparison->state->pointers;
+    for (size_t i = 0; i < pointers->count; i++) {
+        const Pointer *pointer = &pointers->items[i];
+        const Model *model = project_find(plan->project, pointer->model);
+        if (model != NULL) {
+            comparison->promoted[model->index] = pointer;
+            plan->current[model->index] = find_snapshot(comparison, pointer);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const Pointer *pointer = comparison->promoted[i];
+        is_modified[i] = pointer == NULL || !str_equal(pointer->fingerprint, plan->project->models[i]->fingerprint);
+    }
+    plan->is_modified = is_modified;
+}
+
+static Status select_models(Comparison *comparison, Error *err) {
+    Plan *plan = comparison->plan;
+    SelectionOptions selection = {
+        .select = comparison->options->select,
+        .exclude = comparison->options->exclude,
+        .is_modified = plan->is_modified,
+    };
+    TRY(selection_resolve(plan->project, &selection, plan->arena, &comparison->selection, err));
+    selection_grow(plan->project, plan->is_modified, &comparison->selection);
+    return OK;
+}
+
+/* ---- Changes. */
+
+static const Model *first_changed_upstream(const Plan *plan, const Model *model) {
+    for (size_t i = 0; i < model->upstreams.count; i++) {
+        size_t upstream = model->upstreams.items[i];
+        if (plan->is_modified[upstream]) {
+            return plan->project->models[upstream];
+        }
+    }
+    return NULL;
+}
+
+/* An ephemeral model has no record of its own text: when no upstream changed, its text did. */
+static ChangeReason reason_of(const Comparison *comparison, const Model *model) {
+    const Snapshot *previous = comparison->plan->current[model->index];
+    if (comparison->promoted[model->index] == NULL) {
+        return REASON_NEW;
+    }
+    if (previous != NULL) {
+        bool is_same_text = str_equal(previous->local_fingerprint, model->local_fingerprint);
+        return is_same_text ? REASON_UPSTREAM : REASON_DEFINITION;
+    }
+    if (model->materialise != MATERIALISE_EPHEMERAL) {
+        return REASON_SNAPSHOT_GONE;
+    }
+    return first_changed_upstream(comparison->plan, model) != NULL ? REASON_UPSTREAM : REASON_DEFINITION;
+}
+
+static PlanChange compare_model(const Comparison *comparison, const Model *model) {
+    const Pointer *pointer = comparison->promoted[model->index];
+    const Snapshot *previous = comparison->plan->current[model->index];
+    ChangeReason reason = reason_of(comparison, model);
+    const Model *upstream = reason == REASON_UPSTREAM ? first_changed_upstream(comparison->plan, model) : NULL;
+    return (PlanChange){
+        .model = model,
+        .name = model->name,
+        .type = pointer == NULL ? CHANGE_ADDED : CHANGE_MODIFIED,
+        .category = pointer == NULL ? CATEGORY_NONE : CATEGORY_BREAKING,
+        .reason = reason,
+        .reason_upstream = upstream == NULL ? STR_EMPTY : upstream->name,
+        .previous_fingerprint = pointer == NULL ? STR_EMPTY : pointer->fingerprint,
+        .new_fingerprint = model->fingerprint,
+        .previous_sql = previous == NULL ? STR_EMPTY : previous->definition_sql,
+        .new_sql = model->kind == MODEL_SQL ? model->query.text : STR_EMPTY,
+    };
+}
+
+static PlanTask task_of(const Comparison *comparison, const Model *model, ChangeCategory category) {
+    PlanTask task = {.model = model, .action = TASK_BUILD, .category = category};
+    if (model->materialise == MATERIALISE_EPHEMERAL) {
+        task.action = TASK_RECORD;
+    } else if (model_has_relation(model) && !comparison->options->rebuild_all) {
+        task.snapshot = find_reusable(comparison, model);
+        task.action = task.snapshot == NULL ? TASK_BUILD : TASK_REUSE;
+    }
+    return task;
+}
+
+static void add_changed_model(Comparison *comparison, const Model *model) {
+    Plan *plan = comparison->plan;
+    PlanChange change = compare_model(comparison, model);
+    PlanTask task = task_of(comparison, model, change.category);
+    change.reused = task.action == TASK_REUSE;
+    plan->is_breaking = plan->is_breaking || change.category == CATEGORY_BREAKING;
+    plan_change_vec_push(plan->arena, &plan->changes, change);
+    plan_task_vec_push(plan->arena, &plan->tasks, task);
+}
+
+static void add_unchanged_model(Comparison *comparison, const Model *model) {
+    Plan *plan = comparison->plan;
+    const Snapshot *current = plan->current[model->index];
+    if (current != NULL && !str_equal(current->metadata_hash, model->metadata_hash)) {
+        str_vec_push(plan->arena, &plan->metadata, model->name);
+    }
+    if (comparison->options->rebuild_all) {
+        plan_task_vec_push(plan->arena, &plan->tasks, task_of(comparison, model, CATEGORY_NONE));
+    }
+}
+
+static int compare_names(const void *a, const void *b) {
+    return str_compare(((const PlanChange *)a)->name, ((const PlanChange *)b)->name);
+}
+
+static void add_removed_models(Comparison *comparison) {
+    Plan *plan = comparison->plan;
+    size_t first = plan->changes.count;
+    const PointerVec *pointers = &comparison->state->pointers;
+    for (size_t i = 0; i < pointers->count; i++) {
+        const Pointer *pointer = &pointers->items[i];
+        if (project_find(plan->project, pointer->model) != NULL) {
+            continue;
+        }
+        const Snapshot *previous = find_snapshot(comparison, pointer);
+        plan_change_vec_push(plan->arena, &plan->changes,
+                             (PlanChange){
+                                 .name = pointer->model,
+                                 .type = CHANGE_REMOVED,
+                                 .reason = REASON_REMOVED,
+                                 .previous_fingerprint = pointer->fingerprint,
+                                 .previous_sql = previous == NULL ? STR_EMPTY : previous->definition_sql,
+                             });
+    }
+    if (plan->changes.count > first) {
+        qsort(plan->changes.items + first, plan->changes.count - first, sizeof *plan->changes.items, compare_names);
+    }
+}
+
+static void add_changes(Comparison *comparison) {
+    Plan *plan = comparison->plan;
+    for (size_t i = 0; i < plan->project->model_count; i++) {
+        if (!comparison->selection.contains[i]) {
+            continue;
+        }
+        if (plan->is_modified[i]) {
+            add_changed_model(comparison, plan->project->models[i]);
+        } else {
+            add_unchanged_model(comparison, plan->project->models[i]);
+        }
+    }
+    if (comparison->selection.is_all) {
+        add_removed_models(comparison);
+    }
+    plan->is_empty = plan->changes.count == 0 && plan->metadata.count == 0;
+}
+
+static Plan *plan_create(const Project *project, Str environment) {
+    Arena *arena = arena_create();
+    Plan *plan = ARENA_NEW(arena, Plan);
+    plan->arena = arena;
+    plan->project = project;
+    plan->environment = str_copy(arena, environment);
+    for (size_t i = 0; i < project->notes.count; i++) {
+        str_vec_push(arena, &plan->warnings, project->notes.items[i]);
+    }
+    return plan;
+}
+
+Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options, Plan **plan_out,
+                  Error *err) {
+    AUTO(plan) Plan *plan = plan_create(project, options->environment);
+    Comparison comparison = {
+        .plan = plan,
+        .state = state,
+        .options = options,
+        .snapshots = index_snapshots(plan->arena, &state->snapshots),
+    };
+    find_promoted(&comparison);
+    TRY(select_models(&comparison, err));
+    add_changes(&comparison);
+    *plan_out = TAKE(plan);
+    return OK;
+}
+
+void plan_destroy(Plan *plan) {
+    if (plan != NULL) {
+        arena_destroy(plan->arena); /* the plan itself lives in it */
+    }
+}
+
+Status plan_check_gate(const Plan *plan, bool force, Error *err) {
+    if (!plan->is_breaking || force) {
+        return OK;
+    }
+    AUTO(arena) Arena *scratch = arena_create();
+    StrVec names = {0};
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        if (plan->changes.items[i].category == CATEGORY_BREAKING) {
+            str_vec_push(scratch, &names, plan->changes.items[i].name);
+        }
+    }
+    Str list = str_join(scratch, names.items, names.count, STR(", "));
+    error_set(err, ERROR_BREAKING_PLAN, "plan has breaking changes (" STR_FMT "); re-run with --force to proceed",
+              STR_ARG(list));
+    error_code(err, STR("plan.breaking"));
+    return FAILED;
+}
+
+static const char *const type_names[] = {
+    [CHANGE_ADDED] = "added", [CHANGE_MODIFIED] = "modified", [CHANGE_REMOVED] = "removed"};
+static_assert(COUNT_OF(type_names) == CHANGE_REMOVED + 1, "one name per ChangeType");
+
+static const char *const category_names[] = {
+    [CATEGORY_NONE] = NULL,
+    [CATEGORY_BREAKING] = "breaking",
+    [CATEGORY_NON_BREAKING] = "non_breaking",
+    [CATEGORY_FORWARD_ONLY] = "forward_only",
+};
+static_assert(COUNT_OF(category_names) == CATEGORY_FORWARD_ONLY + 1, "one name per ChangeCategory");
+
+const char *change_type_name(ChangeType type) {
+    return type_names[type];
+}
+
+const char *change_category_name(ChangeCategory category) {
+    return category_names[category];
+}
+
+const char *change_build_name(const PlanChange *change) {
+    if (change->model == NULL || change->model->materialise == MATERIALISE_EPHEMERAL) {
+        return "—";
+    }
+    return change->reused ? "reuse" : "rebuild";
+}

@@ -1,0 +1,198 @@
+/* However user code ends, hangs or misbehaves: one failed model with a fitting line, nothing left behind, and the next
+ * model runs (spec 10, "Must be shown by" 3). */
+#include "python/python_fixture.h"
+
+#define HEAD                                                                                                           \
+    "import os, sys, time, signal, threading\n"                                                                        \
+    "import pyarrow as pa\n"                                                                                           \
+    "from interlace import model\n"                                                                                    \
+    "print('pid', os.getpid())\n"                                                                                      \
+    "one = pa.record_batch({'id': [1]})\n"                                                                             \
+    "@model()\n"
+
+#define ANSWER_US (INT64_C(12) * 1000000)
+
+static void next_model_runs(PythonFixture *f) {
+    assert_runs(f, HEAD "def m(): return pa.table({'id': [7]})\n");
+    assert_str(fixture_query(f, "SELECT id FROM output"), "7", "the next model");
+}
+
+typedef struct DeathCase {
+    const char *body, *message;
+} DeathCase;
+
+static const DeathCase deaths[] = {
+    {"def m(): os._exit(3)\n", "model 'm' failed: its Python worker ended with exit code 3"},
+    {"def m(): os._exit(0)\n", "ended with exit code 0 in the middle of its work"},
+    {"def m(): os.kill(os.getpid(), signal.SIGKILL)\n", "was killed by SIGKILL; perhaps memory ran out"},
+    {"def m():\n    import ctypes\n    ctypes.string_at(0)\n", "was killed by SIGSEGV: a fault in native code"},
+    {"def m(): os.abort()\n", "was killed by SIGABRT"},
+    {"def m(): sys.exit(4)\n", "model 'm' failed: SystemExit: sys.exit(4) was called"},
+    {"def m(): raise KeyboardInterrupt\n", "KeyboardInterrupt"},
+    {"def m():\n    sys.stdout.close()\n    print('x')\n", "ValueError: I/O operation on closed file"},
+    {"def m(): os.closerange(0, 256)\n", "its Python worker"},
+    {"def m():\n    os.write(3, b'\\xff\\xff\\xff\\xff')\n    time.sleep(60)\n", "protocol error: a frame of 4294967295 bytes"},
+    {"def m():\n    os.write(3, b'\\x05\\0\\0\\0hello')\n    time.sleep(60)\n", "protocol error"},
+    {"def m():\n    os.write(3, b'\\x0d\\0\\0\\0{\"t\":\"stale\"}')\n    time.sleep(60)\n", "protocol error: a frame 'stale'"},
+    {"def m():\n    for i in range(20): yield one\n    os.kill(os.getpid(), signal.SIGKILL)\n", "was killed by SIGKILL"},
+    {"def m():\n    for i in range(20): yield one\n    os._exit(0)\n", "ended with exit code 0"},
+    {"def m():\n    yield one\n    raise RuntimeError('late')\n", "model 'm' failed: RuntimeError: late"},
+    {"def m():\n    yield one\n    sys.exit()\n", "SystemExit"},
+    {"def m():\n    print('x' * 200 + chr(10), end='')\n    for i in range(500000): print('y' * 200)\n    raise ValueError('talked')\n",
+     "ValueError: talked"},
+    {"def m():\n    for i in range(10):\n        if os.fork() == 0:\n            os.write(1, b'pid %d\\n' % os.getpid())\n            "
+     "time.sleep(600)\n    time.sleep(0.3)\n    os._exit(5)\n",
+     "ended with exit code 5"},
+    {"def m():\n    offsets = pa.array([0, 1000000], pa.int32()).buffers()[1]\n"
+     "    bad = pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b'abc')])\n"
+     "    yield pa.record_batch([bad], names=['s'])\n",
+     "is no sound Arrow stream"},
+};
+
+static void check_death(PythonFixture *f, const DeathCase *death) {
+    AUTO(strbuf) StrBuf source = {0};
+    strbuf_text(&source, HEAD);
+    strbuf_text(&source, death->body);
+    int64_t started_us = clock_monotonic_us();
+    if (!failed(fixture_run(f, strbuf_c(&source)))) {
+        fail_msg("no failure: %s", death->body);
+    }
+    assert_contains(f->err.message, death->message);
+    assert_true(clock_monotonic_us() - started_us < ANSWER_US);
+    next_model_runs(f);
+}
+
+static void test_10_3_a_dead_worker_fails_only_its_model(void **state) {
+    PythonFixture *f = *state;
+    for (size_t i = 0; i < COUNT_OF(deaths); i++) {
+        check_death(f, &deaths[i]);
+    }
+    python_runtime_destroy(f->runtime);
+    f->runtime = NULL;
+    assert_int_equal(fixture_living_processes(f), 0);
+    assert_true(f->log.size < COUNT_OF(deaths) * ((size_t)2 << 20));
+    assert_contains(strbuf_str(&f->log), "more bytes of output are not shown");
+    assert_contains(strbuf_str(&f->log), "stderr: Fatal Python error: Segmentation fault");
+}
+
+/* ---- What a model leaves behind when it succeeds */
+
+static const char *const survivors[] = {
+    "def m():\n    sys.stdout.close()\n    return pa.table({'id': [1]})\n",
+    "def m():\n    os.close(1)\n    os.close(2)\n    return pa.table({'id': [1]})\n",
+    "def m():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return pa.table({'id': [1]})\n",
+    "def m():\n    if os.fork() == 0:\n        os.write(1, b'pid %d\\n' % os.getpid())\n        time.sleep(600)\n"
+    "    return pa.table({'id': [1]})\n",
+    "def m():\n    for i in range(500000): print('y' * 200)\n    return pa.table({'id': [1]})\n",
+};
+
+static void what_a_model_leaves_behind_hangs_nothing(void **state) {
+    PythonFixture *f = *state;
+    for (size_t i = 0; i < COUNT_OF(survivors); i++) {
+        AUTO(strbuf) StrBuf source = {0};
+        strbuf_text(&source, HEAD);
+        strbuf_text(&source, survivors[i]);
+        assert_runs(f, strbuf_c(&source));
+        next_model_runs(f);
+    }
+    int64_t started_us = clock_monotonic_us();
+    python_runtime_destroy(f->runtime);
+    f->runtime = NULL;
+    assert_true(clock_monotonic_us() - started_us < 2000000);
+    assert_int_equal(fixture_living_processes(f), 0);
+}
+
+/* ---- Cancellation */
+
+typedef struct CancelCase {
+    const char *body;
+    int64_t within_us;
+} CancelCase;
+
+static const CancelCase cancels[] = {
+    {"def m(): time.sleep(3600)\n", 1500000},
+    {"def m():\n    while True: yield one\n", 1500000},
+    {"def m(): sum(range(10**13))\n", 4000000},
+    {"def m():\n    while True:\n        try: time.sleep(3600)\n        except BaseException: pass\n", 4000000},
+    {"def m():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+     "    while True: time.sleep(1)\n",
+     6500000},
+};
+
+static void a_cancelled_model_ends_within_five_seconds(void **state) {
+    PythonFixture *f = *state;
+    for (size_t i = 0; i < COUNT_OF(cancels); i++) {
+        AUTO(strbuf) StrBuf source = {0};
+        strbuf_text(&source, HEAD);
+        strbuf_text(&source, cancels[i].body);
+        int64_t started_us = clock_monotonic_us();
+        f->cancel_after_us = started_us + 500000;
+        assert_true(failed(fixture_run(f, strbuf_c(&source))));
+        int64_t took_us = clock_monotonic_us() - started_us - 500000;
+        if (f->err.kind != ERROR_INTERRUPTED || took_us > cancels[i].within_us) {
+            fail_msg("%s: %s after %lld us: " STR_FMT, cancels[i].body, error_kind_name(f->err.kind), (long long)took_us,
+                     STR_ARG(f->err.message));
+        }
+        f->cancel_after_us = 0;
+        next_model_runs(f);
+    }
+    assert_int_equal(fixture_living_processes(f), 1); /* the warm one */
+}
+
+static void a_cancelled_model_cleans_up_after_itself(void **state) {
+    PythonFixture *f = *state;
+    f->cancel_after_us = clock_monotonic_us() + 1000000;
+    assert_true(failed(fixture_run(f, HEAD "def m():\n"
+                                           "    try: time.sleep(3600)\n"
+                                           "    finally: print('cleaned up')\n")));
+    assert_contains(strbuf_str(&f->log), "stdout: cleaned up");
+    assert_contains(f->err.message, "model 'm' was cancelled");
+}
+
+/* ---- Failures on our side */
+
+static void a_failing_append_is_told_and_ends_the_model(void **state) {
+    PythonFixture *f = *state;
+    int64_t started_us = clock_monotonic_us();
+    f->append_fails = true;
+    assert_fails(f, HEAD "def m():\n    while True: yield one\n", "the disk is full");
+    assert_true(clock_monotonic_us() - started_us < 4000000);
+    f->append_fails = false;
+    next_model_runs(f);
+}
+
+static void a_failing_upstream_is_told_in_place_of_what_the_model_saw(void **state) {
+    PythonFixture *f = *state;
+    fixture_input(f, "orders",
+                  "SELECT CASE WHEN range < 1000000 THEN 1 ELSE CAST('not a ' || range AS INTEGER) END AS v "
+                  "FROM range(1000010)");
+    assert_fails(f, HEAD "def m(orders): return orders.table()\n", "not a 1000000");
+    assert_fails(f, HEAD "def m(orders): yield from orders.reader()\n", "not a 1000000");
+    f->input_count = 0;
+    next_model_runs(f);
+}
+
+static void an_upstream_that_is_not_wanted_any_more_is_interrupted(void **state) {
+    PythonFixture *f = *state;
+    fixture_input(f, "slow", "SELECT a.range AS v FROM range(1000000) a WHERE (SELECT count(*) FROM range(3000000) b WHERE "
+                             "hash(b.range) % (a.range + 2) = 1) > 0");
+    int64_t started_us = clock_monotonic_us();
+    assert_fails(f, HEAD "def m(slow):\n    threading.Timer(0.5, lambda: os._exit(9)).start()\n    return slow.table()\n",
+                 "exit code 9");
+    assert_true(clock_monotonic_us() - started_us < 5000000);
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, python_fixture_open, python_fixture_close)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(test_10_3_a_dead_worker_fails_only_its_model),
+        WITH_FIXTURE(what_a_model_leaves_behind_hangs_nothing),
+        WITH_FIXTURE(a_cancelled_model_ends_within_five_seconds),
+        WITH_FIXTURE(a_cancelled_model_cleans_up_after_itself),
+        WITH_FIXTURE(a_failing_append_is_told_and_ends_the_model),
+        WITH_FIXTURE(a_failing_upstream_is_told_in_place_of_what_the_model_saw),
+        WITH_FIXTURE(an_upstream_that_is_not_wanted_any_more_is_interrupted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+"""The commands' texts on the quickstart project, not on a terminal. `make golden` rewrites tests/golden/*.txt."""
+
+import pytest
+
+RESULTS = [
+    ("plan-clean", ["plan"]),
+    ("plan-dev", ["plan", "-e", "dev"]),
+    ("plan-dev-markdown", ["plan", "-e", "dev", "--markdown"]),
+    ("plan-dev-explain", ["plan", "-e", "dev", "--explain"]),
+    ("apply-again", ["apply"]),
+    ("apply-dev", ["apply", "-e", "dev"]),
+    ("models", ["models"]),
+    ("models-json", ["models", "--json"]),
+    ("lineage", ["lineage"]),
+    ("lineage-model", ["lineage", "enriched_events"]),
+    ("lineage-dot", ["lineage", "-f", "dot"]),
+    ("env-list", ["env", "list"]),
+    ("env-list-json", ["env", "list", "--json"]),
+    ("checks-list", ["checks", "list"]),
+    ("checks-list-json", ["checks", "list", "--json"]),
+    ("checks-run", ["checks", "run"]),
+    ("query", ["query", "SELECT * FROM event_summary ORDER BY country"]),
+    ("query-json", ["query", "SELECT * FROM event_summary ORDER BY country", "--json"]),
+]
+
+
+@pytest.mark.parametrize(("name", "args"), RESULTS, ids=[name for name, _ in RESULTS])
+def test_06_4_1_results_on_the_quickstart_project(quickstart, golden, name, args):
+    golden(name, quickstart.ok(*args).stdout)
+
+
+def test_06_4_1_the_first_plan_and_apply(fresh_quickstart, golden):
+    golden("plan", fresh_quickstart.ok("plan").stdout)
+    golden("plan-json", fresh_quickstart.ok("plan", "--json").stdout)
+    golden("apply", fresh_quickstart.ok("apply", "--parallelism", "1").stdout)
+
+
+def test_06_4_1_a_changed_model(quickstart, golden):
+    text = quickstart.read("models/event_summary.sql")
+    quickstart.write({"models/event_summary.sql": text.replace("sum(revenue)", "sum(2 * revenue)")})
+    golden("plan-changed", quickstart.ok("plan", "--explain", "--diff").stdout)
+    golden("apply-refused", quickstart.fails("apply").stderr)
+
+
+def test_06_4_1_init(project, golden):
+    golden("init", project.ok("init").stdout)
+    golden("init-list", project.ok("init", "--list").stdout)
+
+
+@pytest.mark.parametrize("command", ["", "plan", "apply", "query", "env", "checks"])
+def test_06_1_help(project, golden, command):
+    golden(f"help-{command or 'all'}", project.ok(*command.split(), "--help").stdout)
