@@ -76,6 +76,12 @@ EventSink cli_console_events(Cli *cli) {
     return (EventSink){.emit = take_event, .context = cli};
 }
 
+static void say_warnings(Cli *cli, const ProjectConfig *config) {
+    for (size_t i = 0; i < config->warnings.count && !cli_is_quiet(cli); i++) {
+        console_say(cli->console, MESSAGE_WARNING, config->warnings.items[i]);
+    }
+}
+
 Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults) {
     SessionOptions options = {
         .root = path_absolute(cli->arena, invocation_text(cli->invocation, OPTION_PATH)),
@@ -83,7 +89,9 @@ Status cli_open_session(Cli *cli, EventSink events, Session **session_out, Error
         .no_cache = invocation_flag(cli->invocation, OPTION_NO_CACHE),
         .events = events,
     };
-    return session_open(&options, session_out, faults);
+    TRY(session_open(&options, session_out, faults));
+    say_warnings(cli, (*session_out)->project->config);
+    return OK;
 }
 
 Status cli_failed(ErrorList *faults, Error *err) {

@@ -133,6 +133,7 @@ static Str action_text(const PlanTask *task) {
 }
 
 static void append_explanation(Cli *cli, const Plan *plan) {
+    strbuf_text(&cli->text, plan->changes.count > 0 ? "\n" : "");
     for (size_t i = 0; i < plan->changes.count; i++) {
         const PlanChange *change = &plan->changes.items[i];
         Str reason = reason_text(change, plan, cli->arena);
@@ -141,16 +142,30 @@ static void append_explanation(Cli *cli, const Plan *plan) {
     }
 }
 
+/* What a person wrote: the SQL, or the Python function. */
+static Str text_before(const Plan *plan, const PlanChange *change) {
+    const Snapshot *live = change->model == NULL ? NULL : plan->current[change->model->index];
+    return change->previous_sql.size > 0 || live == NULL ? change->previous_sql : live->definition_source;
+}
+
+static Str text_after(const PlanChange *change) {
+    const Model *model = change->model;
+    return change->new_sql.size > 0 || model == NULL || model->python == NULL ? change->new_sql : model->python->source;
+}
+
 static void append_diffs(Cli *cli, const Plan *plan) {
     for (size_t i = 0; i < plan->changes.count; i++) {
         const PlanChange *change = &plan->changes.items[i];
-        if (str_equal(change->previous_sql, change->new_sql)) {
+        Str before = text_before(plan, change), after = text_after(change);
+        if (str_equal(before, after)) {
             continue;
         }
-        style_append(&cli->text, &cli->out, STYLE_TITLE,
-                     str_format(cli->arena, "\n--- " STR_FMT " (live)\n+++ " STR_FMT "\n", STR_ARG(change->name),
-                                STR_ARG(change->name)));
-        text_diff_append(change->previous_sql, change->new_sql, &cli->out, &cli->text);
+        Str title = str_format(cli->arena, "--- " STR_FMT " (live)\n+++ " STR_FMT, STR_ARG(change->name),
+                               STR_ARG(change->name));
+        strbuf_char(&cli->text, '\n');
+        style_append(&cli->text, &cli->out, STYLE_TITLE, title);
+        strbuf_char(&cli->text, '\n');
+        text_diff_append(before, after, &cli->out, &cli->text);
     }
 }
 

@@ -193,11 +193,22 @@ static void values_of_another_type_are_refused(void **state) {
         {"default_engine: pg", "default_engine: there is no engine 'pg'; engines are default (interlace.yaml:1:17)"},
         {"settings: {'a b': 1}",
          "settings: 'a b' is no name of a setting (letters, digits and _) (interlace.yaml:1:12)"},
+    };
+    check_faults(f, cases, COUNT_OF(cases));
+}
+
+static void time_zones_must_exist(void **state) {
+    Fixture *f = *state;
+    static const Case cases[] = {
+        {"timezone: Europe/Berlin", ""},
         {"timezone: Mars/Olympus", "timezone: there is no time zone 'Mars/Olympus' (interlace.yaml:1:11)"},
         {"timezone: ../../etc/passwd", "timezone: there is no time zone '../../etc/passwd' (interlace.yaml:1:11)"},
         {"timezone: zone.tab", "timezone: there is no time zone 'zone.tab' (interlace.yaml:1:11)"},
         {"scheduler: {timezone: X}", "scheduler.timezone: there is no time zone 'X' (interlace.yaml:1:23)"},
     };
+    if (!file_is_directory(STR("/usr/share/zoneinfo"))) {
+        skip();
+    }
     check_faults(f, cases, COUNT_OF(cases));
 }
 
@@ -593,6 +604,7 @@ int main(void) {
         FIXTURE_TEST(python_may_be_a_map),
         FIXTURE_TEST(unknown_keys_are_refused_with_place_and_nearest),
         FIXTURE_TEST(values_of_another_type_are_refused),
+        FIXTURE_TEST(time_zones_must_exist),
         FIXTURE_TEST(root_must_be_a_map),
         FIXTURE_TEST(all_faults_are_told_together),
         FIXTURE_TEST(later_features_are_refused_when_they_are_used),

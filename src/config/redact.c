@@ -92,12 +92,11 @@ static bool redact_user(Redaction *redaction, size_t scheme_start) {
 static size_t skip_quoted(Str text, size_t at) {
     char quote = text.ptr[at];
     for (at++; at < text.size; at++) {
-        if (text.ptr[at] == '\\') {
+        bool doubled = text.ptr[at] == quote && char_at(text, at + 1) == quote;
+        if (doubled || text.ptr[at] == '\\') {
             at++;
-        } else if (text.ptr[at] == quote && char_at(text, at + 1) != quote) {
-            return at + 1;
         } else if (text.ptr[at] == quote) {
-            at++;
+            return at + 1;
         }
     }
     return text.size;

@@ -73,8 +73,7 @@ static Status refuse_form(const Model *model, SourceSpan place, Error *err, cons
 
 /* Two keys and no `type`: which of them is the check? */
 static Status refuse_ambiguous(const Model *model, SourceSpan place, const ConfigValue *value, Error *err) {
-    model_refuse(model, place, "check.form", err,
-                 "checks: '" STR_FMT "' and '" STR_FMT "' in one entry are ambiguous",
+    model_refuse(model, place, "check.form", err, "checks: '" STR_FMT "' and '" STR_FMT "' in one entry are ambiguous",
                  STR_ARG(value->entries[0].key), STR_ARG(value->entries[1].key));
     error_hint(err, "write `{type: …, column: …, severity: …}`");
     return FAILED;
@@ -182,7 +181,8 @@ static Status read_check(ProjectLoad *load, const ModelDraft *draft, const Confi
 static void read_model_checks(ProjectLoad *load, const ModelDraft *draft) {
     const Model *model = draft->model;
     const ConfigValue *value = config_find(model->declaration, STR("checks"));
-    if (value == NULL || value->kind == CONFIG_NULL || !(model_has_relation(model) || model->materialise == MATERIALISE_TABLE)) {
+    if (value == NULL || value->kind == CONFIG_NULL ||
+        !(model_has_relation(model) || model->materialise == MATERIALISE_TABLE)) {
         return; /* where checks have no table, they are refused already */
     }
     AUTO(error) Error err;

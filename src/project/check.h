@@ -43,14 +43,14 @@ struct Check {
     StrVec columns;
     Str where; /* predicate as it was written; empty: all rows */
     Str description;
-    const ConfigValue *values;              /* accepted_values */
-    const ConfigValue *minimum, *maximum;   /* range, row_count; NULL when absent */
+    const ConfigValue *values;            /* accepted_values */
+    const ConfigValue *minimum, *maximum; /* range, row_count; NULL when absent */
     Str regex, expression, query, field;
-    int64_t max_age_us;                     /* freshness */
-    size_t to;                              /* relationships: index of the parent model; MODEL_NONE for others */
+    int64_t max_age_us; /* freshness */
+    size_t to;          /* relationships: index of the parent model; MODEL_NONE for others */
     const CheckSql *query_sql, *expression_sql, *where_sql; /* NULL when there is none */
-    IndexVec reads;                         /* other models this check reads */
-    Str module_path, function;              /* Python checks */
+    IndexVec reads;                                         /* other models this check reads */
+    Str module_path, function;                              /* Python checks */
 };
 
 const char *check_type_name(CheckType type);

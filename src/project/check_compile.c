@@ -1,5 +1,5 @@
-/* From a check to its two queries: how many failures there are, and which rows they are (spec 05 §2). Both are written from
- * one description: which rows of the table are bad. */
+/* From a check to its two queries: how many failures there are, and which rows they are (spec 05 §2). Both are written
+ * from one description: which rows of the table are bad. */
 #include "project/check.h"
 
 #include "base/clock.h"
@@ -36,8 +36,7 @@ static SqlText take_query(QueryWriter *writer) {
 
 static Status relation_of(const QueryWriter *writer, size_t model, SqlRelation *relation_out, Error *err) {
     const CheckContext *context = writer->context;
-    *relation_out =
-        model == writer->check->model ? context->table : context->relation_of(context->context, model);
+    *relation_out = model == writer->check->model ? context->table : context->relation_of(context->context, model);
     if (relation_out->name.size > 0) {
         return OK;
     }
@@ -62,8 +61,7 @@ static Status splice(const QueryWriter *writer, const CheckSql *sql, SqlText *sp
 static Status append_predicate(QueryWriter *writer, const CheckSql *sql, Error *err) {
     SqlText spliced;
     TRY(splice(writer, sql, &spliced, err));
-    SqlText predicate =
-        sql_text_slice(&spliced, sizeof CHECK_PREDICATE_HEAD - 1, spliced.text.size, writer->arena);
+    SqlText predicate = sql_text_slice(&spliced, sizeof CHECK_PREDICATE_HEAD - 1, spliced.text.size, writer->arena);
     append(writer, &predicate);
     return OK;
 }
@@ -135,7 +133,10 @@ static Status bad_not_null(QueryWriter *writer, Error *err) {
 typedef enum ValueClass { VALUE_NUMBER, VALUE_BOOLEAN, VALUE_TEXT, VALUE_CLASS_COUNT } ValueClass;
 
 static ValueClass class_of(const ConfigValue *value) {
-    return value->quoted ? VALUE_TEXT : value->is_number ? VALUE_NUMBER : value->is_boolean ? VALUE_BOOLEAN : VALUE_TEXT;
+    return value->quoted       ? VALUE_TEXT
+           : value->is_number  ? VALUE_NUMBER
+           : value->is_boolean ? VALUE_BOOLEAN
+                               : VALUE_TEXT;
 }
 
 /* " AND column NOT IN (…)" for the values of one class: a list of several types would be compared as text. */
@@ -257,12 +258,13 @@ static void append_zone(QueryWriter *writer) {
     }
 }
 
-/* The newest time as an instant: a time without a zone is wall time of the project's zone, a date is its midnight. Adding an
- * interval refuses columns that are no times. */
+/* The newest time as an instant: a time without a zone is wall time of the project's zone, a date is its midnight.
+ * Adding an interval refuses columns that are no times. */
 static Status count_freshness(QueryWriter *writer, Error *err) {
     Str cutoff = time_format_iso(writer->arena, clock_now_us() - writer->check->max_age_us);
-    strbuf_text(&writer->own, "SELECT CASE WHEN newest IS NULL OR CASE WHEN typeof(newest) = 'TIMESTAMP WITH TIME ZONE' "
-                              "THEN CAST(newest AS TIMESTAMPTZ) ELSE timezone(");
+    strbuf_text(&writer->own,
+                "SELECT CASE WHEN newest IS NULL OR CASE WHEN typeof(newest) = 'TIMESTAMP WITH TIME ZONE' "
+                "THEN CAST(newest AS TIMESTAMPTZ) ELSE timezone(");
     append_zone(writer);
     strbuf_text(&writer->own, ", CAST(newest AS TIMESTAMP)) END < CAST(");
     sql_literal(&writer->own, cutoff);
@@ -312,7 +314,8 @@ static Status rows_query(QueryWriter *writer, Error *err) {
     return append_user_query(writer, "SELECT *", err);
 }
 
-/* A check that judges rows has `bad`; the others write their queries whole, and one that judges the table has no rows. */
+/* A check that judges rows has `bad`; the others write their queries whole, and one that judges the table has no rows.
+ */
 typedef struct CheckCompiler {
     Status (*bad)(QueryWriter *writer, Error *err);
     Status (*count)(QueryWriter *writer, Error *err);

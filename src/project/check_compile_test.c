@@ -98,7 +98,8 @@ static void check_cases(Bench *bench, const Case *cases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         int64_t actual = failures(bench, cases[i].check);
         if (actual != cases[i].failures) {
-            print_error("%s: %lld failures, not %lld\n", cases[i].check, (long long)actual, (long long)cases[i].failures);
+            print_error("%s: %lld failures, not %lld\n", cases[i].check, (long long)actual,
+                        (long long)cases[i].failures);
             fail();
         }
     }
@@ -159,7 +160,8 @@ static void test_05_2_3_table_checks(void **state) {
         {"sql: {query: 'SELECT * FROM {table} t WHERE t.amount < 0;'}", 1},
         {"sql: {query: 'SELECT {table}.amount FROM {table} WHERE {table}.amount > 5 ORDER BY 1 -- two'}", 2},
         {"sql: {query: SELECT * FROM orders WHERE amount > 5}", 2},
-        {"sql: {query: 'WITH t AS (SELECT * FROM {table}) SELECT * FROM t JOIN customers c ON c.id = t.customer_id'}", 3},
+        {"sql: {query: 'WITH t AS (SELECT * FROM {table}) SELECT * FROM t JOIN customers c ON c.id = t.customer_id'}",
+         3},
         {"sql: {query: SELECT 1 WHERE false}", 0},
         {"sql: {query: \"SELECT '{table}' AS t, 1 AS t\"}", 1},
     };
@@ -174,7 +176,9 @@ static void where_limits_the_rows_that_are_looked_at(void **state) {
         {"range: {column: amount, min: 0, max: 10, where: order_id = 2 OR order_id = 1}", 1},
         {"pattern: {column: email, regex: '@', where: order_id = 1}", 0},
         {"relationships: {column: customer_id, to: customers, field: id, where: orders.amount > 0}", 0},
-        {"relationships: {column: customer_id, to: customers, field: id, where: order_id NOT IN (SELECT id FROM customers)}", 0},
+        {"relationships: {column: customer_id, to: customers, field: id, where: order_id NOT IN (SELECT id FROM "
+         "customers)}",
+         0},
     };
     check_cases(*state, cases, COUNT_OF(cases));
 }
@@ -197,15 +201,18 @@ static void range_and_values_take_the_type_of_their_column(void **state) {
         {"accepted_values: {column: n, values: [1.5]}", 1},
     };
     Bench *bench = *state;
-    execute(bench, "CREATE OR REPLACE TABLE phys.orders__1 AS SELECT * FROM (VALUES "
-                   "(DATE '2026-01-01', TIMESTAMP '2026-01-01 00:00:00', true, 1.5), "
-                   "(DATE '2026-01-02', TIMESTAMP '2026-01-02 00:00:00', false, 2.0), (NULL, NULL, NULL, NULL)) t(d, ts, b, n)");
+    execute(
+        bench,
+        "CREATE OR REPLACE TABLE phys.orders__1 AS SELECT * FROM (VALUES "
+        "(DATE '2026-01-01', TIMESTAMP '2026-01-01 00:00:00', true, 1.5), "
+        "(DATE '2026-01-02', TIMESTAMP '2026-01-02 00:00:00', false, 2.0), (NULL, NULL, NULL, NULL)) t(d, ts, b, n)");
     check_cases(bench, cases, COUNT_OF(cases));
 }
 
 /* The clock stands at 2026-07-01 12:00 UTC (set in main). */
 static void freshness_of(Bench *bench, const char *column, const char *max_age, int64_t expected) {
-    execute(bench, str_format(bench->f->arena, "CREATE OR REPLACE TABLE phys.orders__1 AS SELECT %s AS ts", column).ptr);
+    execute(bench,
+            str_format(bench->f->arena, "CREATE OR REPLACE TABLE phys.orders__1 AS SELECT %s AS ts", column).ptr);
     const char *check = str_format(bench->f->arena, "freshness: {column: ts, max_age: %s}", max_age).ptr;
     int64_t actual = failures(bench, check);
     if (actual != expected) {

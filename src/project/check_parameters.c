@@ -92,8 +92,8 @@ static bool is_iso_time(const ConfigValue *value) {
 static Status read_bound(CheckReader *reader, const char *name, const ConfigValue *value, Error *err) {
     bool counts = reader->check->type == CHECK_ROW_COUNT;
     int64_t number;
-    bool is_sound = value->kind == CONFIG_SCALAR &&
-                    (counts ? str_to_int64(value->text, &number) && number >= 0 : is_number(value) || is_iso_time(value));
+    bool is_sound = value->kind == CONFIG_SCALAR && (counts ? str_to_int64(value->text, &number) && number >= 0
+                                                            : is_number(value) || is_iso_time(value));
     return is_sound ? OK
                     : check_refuse(reader, value, err,
                                    counts ? "needs a whole number of at least 0 in '%s'"
@@ -114,8 +114,9 @@ static Status read_maximum(CheckReader *reader, const ConfigValue *value, Error 
 static Status read_regex(CheckReader *reader, const ConfigValue *value, Error *err) {
     TRY(read_word(reader, "regex", value, &reader->check->regex, err));
     const char *fault = regex_find_fault(value->text);
-    return fault == NULL ? OK
-                         : check_refuse(reader, value, err, "has a regex '" STR_FMT "' with %s", STR_ARG(value->text), fault);
+    return fault == NULL
+               ? OK
+               : check_refuse(reader, value, err, "has a regex '" STR_FMT "' with %s", STR_ARG(value->text), fault);
 }
 
 static Status read_max_age(CheckReader *reader, const ConfigValue *value, Error *err) {

@@ -89,7 +89,8 @@ static void scan_class(RegexScan *scan) {
         if (peek(scan, 0) == '-' && peek(scan, 1) != ']' && peek(scan, 1) != '\0') {
             scan->at++;
             int high = scan_class_item(scan);
-            scan->fault = low >= 0 && high >= 0 && high < low ? "a range whose ends are in the wrong order" : scan->fault;
+            scan->fault =
+                low >= 0 && high >= 0 && high < low ? "a range whose ends are in the wrong order" : scan->fault;
         }
     }
     scan->fault = scan->fault == NULL ? "an unclosed [" : scan->fault;

@@ -1,5 +1,5 @@
-/* SQL inside checks is read when the project loads, as a model's query is: a mistake in it is found before anything is built,
- * and its tables resolve to models. */
+/* SQL inside checks is read when the project loads, as a model's query is: a mistake in it is found before anything is
+ * built, and its tables resolve to models. */
 #include "project/check_read.h"
 
 #include "project/model_refusal.h"

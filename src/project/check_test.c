@@ -32,7 +32,8 @@ typedef struct Case {
 static void test_05_1_1_all_forms_give_one_check(void **state) {
     Fixture *f = *state;
     static const Case cases[] = {
-        {"[{not_null: id}, {not_null: {column: id}}, {type: not_null, columns: [id]}]", "not_null_id not_null_id_2 not_null_id_3"},
+        {"[{not_null: id}, {not_null: {column: id}}, {type: not_null, columns: [id]}]",
+         "not_null_id not_null_id_2 not_null_id_3"},
         {"[{unique: [id, day]}, {unique: {columns: [id, day]}}, {type: unique, columns: [id, day]}]",
          "unique_id_day unique_id_day_2 unique_id_day_3"},
         {"[{accepted_values: {column: s, values: [a, 1, true]}}]", "accepted_values_s"},
@@ -42,7 +43,8 @@ static void test_05_1_1_all_forms_give_one_check(void **state) {
         {"[{freshness: {column: ts, max_age: 24h}}]", "freshness_ts"},
         {"[{relationships: {column: c, to: Customers, field: id}}]", "relationships_c"},
         {"[{row_count: {min: 1}}]", "row_count"},
-        {"[{expression: {expression: amount >= 0}}, {expression: {expression: amount < 9, severity: null}}]", "expression expression_2"},
+        {"[{expression: {expression: amount >= 0}}, {expression: {expression: amount < 9, severity: null}}]",
+         "expression expression_2"},
         {"[{sql: {query: 'SELECT * FROM {table} WHERE amount < 0'}}]", "sql"},
         {"[{not_null: {column: id, name: ids}}, {unique: {column: id, name: ids}}]", "ids ids_2"},
         {"[{not_null: {column: id, where: amount > 0, description: why}}]", "not_null_id"},
@@ -86,7 +88,8 @@ static void test_05_1_2_wrong_checks_are_refused(void **state) {
         {"[{pattern: {column: a, regex: '('}}]", "has a regex '(' with an unclosed ("},
         {"[{freshness: {column: a}}]", "needs max_age:"},
         {"[{freshness: {column: a, max_age: 1 day}}]", "needs a duration"},
-        {"[{relationships: {column: c, to: customrs, field: id}}]", "'customrs', which is no model; did you mean 'customers'?"},
+        {"[{relationships: {column: c, to: customrs, field: id}}]",
+         "'customrs', which is no model; did you mean 'customers'?"},
         {"[{relationships: {column: c, to: eph, field: id}}]", "'eph', which is materialised as ephemeral"},
         {"[{relationships: {column: c, to: out, field: id}}]", "'out', which is materialised as file"},
         {"[{relationships: {column: c, to: customers}}]", "needs field:"},
@@ -123,9 +126,11 @@ static void sql_in_checks_is_read_when_the_project_loads(void **state) {
 
 static void checks_know_what_they_read(void **state) {
     Fixture *f = *state;
-    write_orders(f, "[{relationships: {column: c, to: customers, field: id}}, {relationships: {column: p, to: orders, field: id}},"
-                    "{sql: {query: 'SELECT * FROM {table} JOIN customers USING (id) JOIN ext.t USING (id)'}},"
-                    "{expression: {expression: 'id IN (SELECT id FROM main.customers)'}}]");
+    write_orders(
+        f,
+        "[{relationships: {column: c, to: customers, field: id}}, {relationships: {column: p, to: orders, field: id}},"
+        "{sql: {query: 'SELECT * FROM {table} JOIN customers USING (id) JOIN ext.t USING (id)'}},"
+        "{expression: {expression: 'id IN (SELECT id FROM main.customers)'}}]");
     assert_loads(f);
     const Model *orders = fixture_model(f, "orders");
     size_t customers = fixture_model(f, "customers")->index;
@@ -152,9 +157,10 @@ static void a_check_is_metadata(void **state) {
     write_orders(f, "[{not_null: id}]");
     assert_loads(f);
     Str config = str_copy(f->arena, fixture_model(f, "orders")->config_json);
-    assert_contains(fixture_model(f, "orders")->metadata_json,
-                    "{\"columns\":[\"id\"],\"description\":null,\"name\":\"not_null_id\",\"params\":{},\"severity\":\"error\","
-                    "\"type\":\"not_null\"}");
+    assert_contains(
+        fixture_model(f, "orders")->metadata_json,
+        "{\"columns\":[\"id\"],\"description\":null,\"name\":\"not_null_id\",\"params\":{},\"severity\":\"error\","
+        "\"type\":\"not_null\"}");
     Str metadata = str_copy(f->arena, fixture_model(f, "orders")->metadata_json);
     write_orders(f, "[{type: not_null, column: id, severity: warn}]");
     assert_loads(f);
@@ -164,12 +170,9 @@ static void a_check_is_metadata(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CHECK_TEST(test_05_1_1_all_forms_give_one_check),
-        CHECK_TEST(test_05_1_2_wrong_checks_are_refused),
-        CHECK_TEST(sql_in_checks_is_read_when_the_project_loads),
-        CHECK_TEST(checks_know_what_they_read),
-        CHECK_TEST(a_check_may_read_a_model_that_reads_its_own),
-        CHECK_TEST(a_check_is_metadata),
+        CHECK_TEST(test_05_1_1_all_forms_give_one_check),         CHECK_TEST(test_05_1_2_wrong_checks_are_refused),
+        CHECK_TEST(sql_in_checks_is_read_when_the_project_loads), CHECK_TEST(checks_know_what_they_read),
+        CHECK_TEST(a_check_may_read_a_model_that_reads_its_own),  CHECK_TEST(a_check_is_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

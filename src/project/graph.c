@@ -71,7 +71,6 @@ Status environment_check_name(Str environment, Error *err) {
     } else if (is_reserved_environment(environment)) {
         rule = "must not be interlace, streams or main";
     }
-    return rule == NULL
-               ? OK
-               : error_set(err, ERROR_USAGE, "environment name '" STR_FMT "' %s", STR_ARG(environment), rule);
+    return rule == NULL ? OK
+                        : error_set(err, ERROR_USAGE, "environment name '" STR_FMT "' %s", STR_ARG(environment), rule);
 }

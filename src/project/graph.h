@@ -13,9 +13,9 @@ void graph_reach(const Project *project, size_t start, GraphDirection direction,
 void graph_names(const Project *project, size_t start, GraphDirection direction, Arena *arena, StrVec *names_out);
 
 /* Physical names (spec 03 §2): snapshot schema and table, and the view of an environment. */
-Str physical_schema(Arena *arena, const Model *model);                     /* interlace__<schema> */
-Str physical_name(Arena *arena, const Model *model, Str fingerprint);      /* <base>__<fp> */
-Str environment_view_schema(Arena *arena, Str environment, Str schema);    /* <schema> or <env>__<schema> */
+Str physical_schema(Arena *arena, const Model *model);                  /* interlace__<schema> */
+Str physical_name(Arena *arena, const Model *model, Str fingerprint);   /* <base>__<fp> */
+Str environment_view_schema(Arena *arena, Str environment, Str schema); /* <schema> or <env>__<schema> */
 /* [A-Za-z][A-Za-z0-9_]*, at most 32, no `__`, not interlace/streams/main: else ERROR_USAGE naming the rule. */
 MUST_CHECK Status environment_check_name(Str environment, Error *err);
 

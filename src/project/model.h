@@ -50,7 +50,13 @@ typedef struct ModelReference {
     size_t model; /* index in Project.models; MODEL_NONE: external, left as written */
 } ModelReference;
 
-typedef enum ParameterKind { PARAMETER_UPSTREAM, PARAMETER_THIS, PARAMETER_CURSOR, PARAMETER_WINDOW, PARAMETER_CTX } ParameterKind;
+typedef enum ParameterKind {
+    PARAMETER_UPSTREAM,
+    PARAMETER_THIS,
+    PARAMETER_CURSOR,
+    PARAMETER_WINDOW,
+    PARAMETER_CTX
+} ParameterKind;
 typedef struct PythonParameter {
     Str name;
     ParameterKind kind;
@@ -68,8 +74,8 @@ typedef struct PythonDefinition {
 } PythonDefinition;
 
 typedef struct Model {
-    size_t index; /* position in Project.models, which is in dependency order */
-    Str name;     /* "silver.orders" */
+    size_t index;     /* position in Project.models, which is in dependency order */
+    Str name;         /* "silver.orders" */
     Str schema, base; /* "silver", "orders"; schema "main" when the name has no dot */
     ModelKind kind;
     SourceSpan place; /* file and line of the definition */
@@ -84,7 +90,7 @@ typedef struct Model {
     Str owner, description;
     bool has_contract;
     ContractColumnVec contract;
-    CheckVec checks;     /* declared ones, then Python checks, in order */
+    CheckVec checks;             /* declared ones, then Python checks, in order */
     const ConfigValue *schedule; /* NULL when absent; kept for `models --json` */
 
     /* Terminals, windows and physical objects; a value is NULL (a text empty) when it was not declared. */

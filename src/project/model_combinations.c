@@ -78,9 +78,10 @@ static void demand_time_column(ModelReader *reader) {
 
 static void demand_python_key(ModelReader *reader) {
     if (reader->model->key.count == 0) {
-        report(reader, "strategy", "combo.py_incremental",
-               "a Python model can be incremental only with key: — its function has already computed everything before a "
-               "window could be cut from it; add key:, or bound the fetch with cursor");
+        report(
+            reader, "strategy", "combo.py_incremental",
+            "a Python model can be incremental only with key: — its function has already computed everything before a "
+            "window could be cut from it; add key:, or bound the fetch with cursor");
     }
 }
 
@@ -157,7 +158,8 @@ static bool has_alias(const EngineConfig *engine, Str alias) {
 /* The engine is looked up by name again when references are resolved; an unknown one is reported there. */
 static const EngineConfig *engine_of(const ModelReader *reader) {
     const Model *model = reader->model;
-    return project_config_engine(reader->config, model->engine.size > 0 ? model->engine : reader->config->default_engine);
+    return project_config_engine(reader->config,
+                                 model->engine.size > 0 ? model->engine : reader->config->default_engine);
 }
 
 static Status check_target(const ModelReader *reader, Error *err) {

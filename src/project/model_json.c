@@ -1,5 +1,5 @@
-/* The JSON parts that fingerprints hash (spec 03 §1): compact, keys sorted, defaults written out, so that writing a default
- * into a block changes nothing. */
+/* The JSON parts that fingerprints hash (spec 03 §1): compact, keys sorted, defaults written out, so that writing a
+ * default into a block changes nothing. */
 #include "project/project_load.h"
 
 #include "config/json_writer.h"
@@ -122,9 +122,6 @@ static bool is_given(const ConfigValue *value) {
 }
 
 static void write_physical(JsonWriter *json, const Model *model) {
-    if (!is_given(model->indexes) && !is_given(model->constraints) && !is_given(model->schema_policy)) {
-        return;
-    }
     json_begin_object(json);
     config_field(json, STR("constraints"), model->constraints);
     config_field(json, STR("indexes"), model->indexes);
@@ -132,49 +129,90 @@ static void write_physical(JsonWriter *json, const Model *model) {
     json_end_object(json);
 }
 
-/* What a SQL file without a block declares depends on its engine alone. */
-static bool is_plain(const Model *model) {
-    return model->kind == MODEL_SQL && model->declaration == NULL && model->checks.count == 0;
+/* ---- Models that declare nothing of a part share its text: most of a large project does. */
+
+/* Nothing but engine, dialect and how it is materialised would be in its config. */
+static bool has_plain_config(const Model *model) {
+    bool is_terminal = model->materialise == MATERIALISE_TABLE || model->materialise == MATERIALISE_FILE;
+    return model->strategy == STRATEGY_REPLACE && !is_terminal && model->key.count == 0 && model->cursor.size == 0;
 }
 
-static bool shares_parts(const Model *model, const Model *other) {
-    return other != NULL && is_plain(model) && str_equal(model->engine, other->engine) &&
+static bool has_plain_metadata(const Model *model) {
+    return model->checks.count == 0 && !model->has_contract && model->description.size == 0 && model->owner.size == 0 &&
+           model->tags.count == 0;
+}
+
+/* The last plain model of each kind whose parts were written. */
+typedef struct PlainParts {
+    const Model *config[MATERIALISE_COUNT];
+    const Model *metadata;
+} PlainParts;
+
+static bool shares_config(const Model *model, const Model *other) {
+    return other != NULL && has_plain_config(model) && str_equal(model->engine, other->engine) &&
            str_equal(model->dialect, other->dialect);
 }
 
-static void write_parts(const Project *project, Model *model, StrBuf *text) {
+typedef struct PartWriter {
+    const Project *project;
+    StrBuf *text; /* of the part that is being written */
+    PlainParts plain;
+} PartWriter;
+
+static JsonWriter begin_part(PartWriter *writer) {
     JsonWriter json;
-    strbuf_clear(text);
-    json_writer_init(&json, text, JSON_COMPACT);
+    strbuf_clear(writer->text);
+    json_writer_init(&json, writer->text, JSON_COMPACT);
+    return json;
+}
+
+static Str end_part(PartWriter *writer) {
+    return strbuf_copy(writer->text, writer->project->arena);
+}
+
+static void write_config_part(PartWriter *writer, Model *model) {
+    const Model **plain = &writer->plain.config[model->materialise];
+    if (shares_config(model, *plain)) {
+        model->config_json = (*plain)->config_json;
+        return;
+    }
+    JsonWriter json = begin_part(writer);
     write_config(&json, model);
-    model->config_json = strbuf_copy(text, project->arena);
+    model->config_json = end_part(writer);
+    if (has_plain_config(model)) {
+        *plain = model;
+    }
+}
 
-    strbuf_clear(text);
-    json_writer_init(&json, text, JSON_COMPACT);
-    write_metadata(&json, project, model);
-    model->metadata_json = strbuf_copy(text, project->arena);
+static void write_metadata_part(PartWriter *writer, Model *model) {
+    bool is_plain = has_plain_metadata(model);
+    if (is_plain && writer->plain.metadata != NULL) {
+        model->metadata_json = writer->plain.metadata->metadata_json;
+        return;
+    }
+    JsonWriter json = begin_part(writer);
+    write_metadata(&json, writer->project, model);
+    model->metadata_json = end_part(writer);
+    if (is_plain) {
+        writer->plain.metadata = model;
+    }
+}
 
-    strbuf_clear(text);
-    json_writer_init(&json, text, JSON_COMPACT);
-    write_physical(&json, model);
-    model->physical_json = strbuf_copy(text, project->arena);
+static void write_physical_part(PartWriter *writer, Model *model) {
+    model->physical_json = STR_EMPTY;
+    if (is_given(model->indexes) || is_given(model->constraints) || is_given(model->schema_policy)) {
+        JsonWriter json = begin_part(writer);
+        write_physical(&json, model);
+        model->physical_json = end_part(writer);
+    }
 }
 
 void project_write_json_parts(ProjectLoad *load) {
     AUTO(strbuf) StrBuf text = {0};
-    const Project *project = load->project;
-    const Model *plain = NULL; /* the last one whose parts were written */
-    for (size_t i = 0; i < project->model_count; i++) {
-        Model *model = project->models[i];
-        if (shares_parts(model, plain)) {
-            model->config_json = plain->config_json;
-            model->metadata_json = plain->metadata_json;
-            model->physical_json = plain->physical_json;
-            continue;
-        }
-        write_parts(project, model, &text);
-        if (is_plain(model)) {
-            plain = model;
-        }
+    PartWriter writer = {.project = load->project, .text = &text};
+    for (size_t i = 0; i < load->project->model_count; i++) {
+        write_config_part(&writer, load->project->models[i]);
+        write_metadata_part(&writer, load->project->models[i]);
+        write_physical_part(&writer, load->project->models[i]);
     }
 }

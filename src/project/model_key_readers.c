@@ -166,8 +166,7 @@ Status read_positive(ModelReader *reader, const ModelKey *key, const ConfigValue
 }
 
 Status read_flag(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err) {
-    if (value->kind == CONFIG_SCALAR &&
-        (str_equal(value->text, STR("true")) || str_equal(value->text, STR("false")))) {
+    if (value->kind == CONFIG_SCALAR && (str_equal(value->text, STR("true")) || str_equal(value->text, STR("false")))) {
         return OK;
     }
     return key_refuse(reader, key, value, err, "must be true or false");
@@ -238,8 +237,8 @@ Status read_strategy(ModelReader *reader, const ModelKey *key, const ConfigValue
 
 /* ---- Grains */
 
-static const Str grain_units[] = {STR_INIT("s"), STR_INIT("m"), STR_INIT("h"), STR_INIT("d"), STR_INIT("w"),
-                                  STR_INIT("mo")};
+static const Str grain_units[] = {STR_INIT("s"), STR_INIT("m"), STR_INIT("h"),
+                                  STR_INIT("d"), STR_INIT("w"), STR_INIT("mo")};
 
 static bool is_grain_unit(Str unit) {
     for (size_t i = 0; i < COUNT_OF(grain_units); i++) {
@@ -314,7 +313,8 @@ Status read_duration(ModelReader *reader, const ModelKey *key, const ConfigValue
     if (is_duration || (str_to_double(value->text, &seconds) && seconds > 0)) {
         return OK;
     }
-    return key_refuse(reader, key, value, err, "must be a duration as in `30m`, or a number of seconds, not '" STR_FMT "'",
+    return key_refuse(reader, key, value, err,
+                      "must be a duration as in `30m`, or a number of seconds, not '" STR_FMT "'",
                       STR_ARG(value->text));
 }
 

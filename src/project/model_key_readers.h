@@ -8,7 +8,7 @@ Status read_text(ModelReader *reader, const ModelKey *key, const ConfigValue *va
 Status read_word(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err); /* text, not empty */
 Status read_list(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err); /* of words */
 Status read_unique_list(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
-Status read_count(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err); /* int >= 0 */
+Status read_count(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);    /* int >= 0 */
 Status read_positive(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err); /* int >= 1 */
 Status read_flag(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
 Status read_map(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
@@ -27,7 +27,8 @@ Status read_columns(ModelReader *reader, const ModelKey *key, const ConfigValue 
 Status read_audit(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
 Status read_reads(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
 Status read_lineage(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
-Status read_schedule(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err); /* model_schedule.c */
+Status read_schedule(ModelReader *reader, const ModelKey *key, const ConfigValue *value,
+                     Error *err); /* model_schedule.c */
 /* model_physical.c */
 Status read_indexes(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);
 Status read_constraints(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err);

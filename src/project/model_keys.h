@@ -1,5 +1,5 @@
-/* The keys of a model (spec 01 §4): one table that reads, validates and documents them, for the header block of a SQL file
- * and for the manifest entry of a Python model alike. */
+/* The keys of a model (spec 01 §4): one table that reads, validates and documents them, for the header block of a SQL
+ * file and for the manifest entry of a Python model alike. */
 #ifndef INTERLACE_PROJECT_MODEL_KEYS_H
 #define INTERLACE_PROJECT_MODEL_KEYS_H
 
@@ -12,7 +12,7 @@ typedef struct ModelReader {
     const ProjectConfig *config;
     Model *model; /* name, kind and place are set; the keys fill the rest */
     ErrorList *faults;
-    bool has_fault;                   /* one of this declaration */
+    bool has_fault;                     /* one of this declaration */
     bool has_materialise, has_strategy; /* false: given, but not a word that exists */
 } ModelReader;
 
@@ -26,7 +26,7 @@ struct ModelKey {
     Str name;
     const char *type, *default_text;
     ModelKeyOrigin origin;
-    unsigned kinds;       /* bits of ModelKind, Materialise and StrategyKind it is for */
+    unsigned kinds; /* bits of ModelKind, Materialise and StrategyKind it is for */
     unsigned materialise;
     unsigned strategies;
     /* A refusal of its own for a model that is materialised otherwise; NULL, or when it gives OK: key.misplaced. */

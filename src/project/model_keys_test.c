@@ -31,10 +31,10 @@ static ProjectConfig test_config(void) {
 static Str declare(Declaration *declaration, const char *yaml) {
     Arena *arena = declaration->arena;
     ProjectConfig config = test_config();
-    declaration->model = (Model){.name = STR("m"),
-                                 .kind = declaration->kind,
-                                 .place = {.file = declaration->kind == MODEL_SQL ? STR("models/m.sql") : STR("models/m.py"),
-                                           .line = 1}};
+    declaration->model = (Model){
+        .name = STR("m"),
+        .kind = declaration->kind,
+        .place = {.file = declaration->kind == MODEL_SQL ? STR("models/m.sql") : STR("models/m.py"), .line = 1}};
     error_list_init(&declaration->faults);
     AUTO(error) Error err;
     error_init(&err);
@@ -289,8 +289,9 @@ static void values_arrive_in_the_model(void **state) {
     (void)state;
     AUTO(arena) Arena *arena = arena_create();
     AUTO(declaration) Declaration declaration = {.arena = arena, .kind = MODEL_SQL};
-    assert_str(declare(&declaration, "name: x.y\nkey: id\ninterval: ' 15 m'\nstrategy: incremental\ntime_column: ts\n"
-                                     "tags: [b, a]\ncolumns: {a: BIGINT, b: null}\nlookback: 2\nbackfill: 2026-01-01\n"),
+    assert_str(declare(&declaration,
+                       "name: x.y\nkey: id\ninterval: ' 15 m'\nstrategy: incremental\ntime_column: ts\n"
+                       "tags: [b, a]\ncolumns: {a: BIGINT, b: null}\nlookback: 2\nbackfill: 2026-01-01\n"),
                "ok", "keys");
     const Model *model = &declaration.model;
     assert_str(model->name, "x.y", "name");
@@ -308,9 +309,21 @@ static void values_arrive_in_the_model(void **state) {
 static void test_02_9_1_grains(void **state) {
     (void)state;
     static const Case grains[] = {
-        {"1d", "ok"},           {"' 6h '", "ok"},      {"15 m", "ok"},         {"2w", "ok"},           {"3mo", "ok"},
-        {"24mo", "ok"},         {"5mo", "grain.syntax"}, {"0d", "grain.syntax"}, {"1D", "grain.syntax"}, {"5", "grain.syntax"},
-        {"-1d", "grain.syntax"}, {"1y", "grain.syntax"},  {"1.5h", "grain.syntax"}, {"d", "grain.syntax"},  {"M", "grain.syntax"},
+        {"1d", "ok"},
+        {"' 6h '", "ok"},
+        {"15 m", "ok"},
+        {"2w", "ok"},
+        {"3mo", "ok"},
+        {"24mo", "ok"},
+        {"5mo", "grain.syntax"},
+        {"0d", "grain.syntax"},
+        {"1D", "grain.syntax"},
+        {"5", "grain.syntax"},
+        {"-1d", "grain.syntax"},
+        {"1y", "grain.syntax"},
+        {"1.5h", "grain.syntax"},
+        {"d", "grain.syntax"},
+        {"M", "grain.syntax"},
     };
     for (size_t i = 0; i < COUNT_OF(grains); i++) {
         char yaml[128];

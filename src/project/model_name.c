@@ -33,8 +33,8 @@ static Status check_parts(const Model *model, Error *err) {
         size_t dot = str_find_char(rest, '.');
         Str part = str_slice(rest, 0, dot);
         if (!str_is_identifier(part)) {
-            return refuse(model, "name.part", "is no identifier (letters, digits and underscores, no digit first)", part,
-                          err);
+            return refuse(model, "name.part", "is no identifier (letters, digits and underscores, no digit first)",
+                          part, err);
         }
         if (dot == STR_NOT_FOUND) {
             return OK;

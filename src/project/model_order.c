@@ -1,5 +1,5 @@
-/* Dependency order by Kahn's method: a heap of models whose upstreams all have a place gives the one with the smallest name
- * next. What is left when the heap is empty holds a cycle; each is reported and cut, and the rest goes on. */
+/* Dependency order by Kahn's method: a heap of models whose upstreams all have a place gives the one with the smallest
+ * name next. What is left when the heap is empty holds a cycle; each is reported and cut, and the rest goes on. */
 #include "project/project_load.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-/* The keys `indexes`, `constraints` and `schema`: their form (spec 01 §12.3, §12.4). Creating the objects is the business of
- * whoever writes the table. */
+/* The keys `indexes`, `constraints` and `schema`: their form (spec 01 §12.3, §12.4). Creating the objects is the
+ * business of whoever writes the table. */
 #include "project/model_key_readers.h"
 
 #define NAME_SIZE_MAX 63 /* of an index or a constraint: the shortest limit among the engines */
 
 static Status check_column(const ModelReader *reader, const ModelKey *key, const ConfigValue *value, Str name,
                            Error *err) {
-    return str_is_identifier(name)
-               ? OK
-               : key_refuse(reader, key, value, err, "names a column '" STR_FMT "', which is no identifier", STR_ARG(name));
+    return str_is_identifier(name) ? OK
+                                   : key_refuse(reader, key, value, err,
+                                                "names a column '" STR_FMT "', which is no identifier", STR_ARG(name));
 }
 
 static Status check_columns(const ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err) {
@@ -31,8 +31,9 @@ static Status check_object_name(const ModelReader *reader, const ModelKey *key, 
     Str name;
     TRY(key_text(reader, key, "as a name", value, &name, err));
     if (!str_is_identifier(name) || name.size > NAME_SIZE_MAX) {
-        return key_refuse(reader, key, value, err, "must have an identifier of at most %d bytes as a name, not '" STR_FMT "'",
-                          NAME_SIZE_MAX, STR_ARG(name));
+        return key_refuse(reader, key, value, err,
+                          "must have an identifier of at most %d bytes as a name, not '" STR_FMT "'", NAME_SIZE_MAX,
+                          STR_ARG(name));
     }
     return OK;
 }
@@ -77,7 +78,7 @@ Status read_indexes(ModelReader *reader, const ModelKey *key, const ConfigValue 
 /* ---- Constraints: {type: parameters}, or {type: …, parameters …} */
 
 typedef enum ConstraintForm {
-    CONSTRAINT_COLUMNS,   /* one or several columns */
+    CONSTRAINT_COLUMNS,    /* one or several columns */
     CONSTRAINT_EXPRESSION, /* {expression} */
     CONSTRAINT_REFERENCE   /* {columns, to, fields} */
 } ConstraintForm;

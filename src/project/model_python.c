@@ -1,6 +1,6 @@
-/* Python models and checks: from the manifest that discovery gives (spec 10 §6). Its form is the worker's work and is trusted
- * no further than user code is: what is missing is an error, never a crash. Keys go through the same table as those of SQL
- * files. */
+/* Python models and checks: from the manifest that discovery gives (spec 10 §6). Its form is the worker's work and is
+ * trusted no further than user code is: what is missing is an error, never a crash. Keys go through the same table as
+ * those of SQL files. */
 #include "project/project_load.h"
 
 #include "config/json_writer.h"
@@ -112,8 +112,7 @@ static void read_model(ProjectLoad *load, const ConfigValue *entry) {
         return;
     }
     model_draft_vec_push(load->arena, &load->drafts, draft);
-    ModelReader reader = {
-        .arena = load->arena, .config = load->config, .model = draft->model, .faults = load->faults};
+    ModelReader reader = {.arena = load->arena, .config = load->config, .model = draft->model, .faults = load->faults};
     model_keys_read(&reader, entry);
     load->has_fault |= reader.has_fault;
 }
@@ -187,7 +186,8 @@ static Status refuse_ambiguous(const Model *model, Str name, const ModelVec *mod
 }
 
 /* An exact name wins; else the one declared upstream that is spelled so; else the one model that is. */
-static Status find_upstream(const Spellings *spellings, const Model *model, Str name, Model **upstream_out, Error *err) {
+static Status find_upstream(const Spellings *spellings, const Model *model, Str name, Model **upstream_out,
+                            Error *err) {
     const ModelVec *models = str_map_find(spellings->by_spelling, name);
     Model *declared = NULL;
     size_t declared_count = 0;
@@ -274,8 +274,8 @@ static Status refuse_parameter(const ProjectLoad *load, const Spellings *spellin
                                Error *err) {
     AUTO(strbuf) StrBuf accepted = {0};
     write_accepted(&accepted, load, model);
-    model_refuse(model, model->place, "parameter.unknown", err,
-                 "parameter '" STR_FMT "' is no model; accepted are %s", STR_ARG(name), strbuf_c(&accepted));
+    model_refuse(model, model->place, "parameter.unknown", err, "parameter '" STR_FMT "' is no model; accepted are %s",
+                 STR_ARG(name), strbuf_c(&accepted));
     Str nearest = nearest_spelling(spellings, name, load->arena);
     if (nearest.size > 0) {
         error_hint(err, "did you mean '" STR_FMT "'?", STR_ARG(nearest));
@@ -292,8 +292,9 @@ static void add_parameter(ProjectLoad *load, ModelDraft *draft, Str name, Parame
 
 static Status check_reserved(const Model *model, ParameterKind kind, Error *err) {
     if (kind == PARAMETER_CURSOR && model->cursor.size == 0) {
-        return model_refuse(model, model->place, "parameter.cursor", err,
-                            "the parameter 'cursor' needs the key cursor:, which names the column it is the maximum of");
+        return model_refuse(
+            model, model->place, "parameter.cursor", err,
+            "the parameter 'cursor' needs the key cursor:, which names the column it is the maximum of");
     }
     return OK;
 }

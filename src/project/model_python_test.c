@@ -5,7 +5,7 @@
 #define PARAM_KEYWORD(name) "{\"name\": \"" name "\", \"has_default\": false, \"kind\": \"keyword_only\"}"
 #define MODEL(name, params, keys)                                                                                      \
     "{\"name\": \"" name "\", \"file\": \"models/p.py\", \"line\": 7, \"module\": \"p\", \"function\": \"f\", "        \
-    "\"params\": [" params "], \"is_async\": false, \"is_generator\": true, \"source\": \"def f(): …\", "              \
+    "\"params\": [" params "], \"is_async\": false, \"is_generator\": true, \"source\": \"def f(): …\", "            \
     "\"canonical\": \"tree\", \"captured\": {\"b\": 1, \"a\": [true, null]}, \"helpers\": []" keys "}"
 #define MANIFEST(models, checks) "{\"files\": [], \"models\": [" models "], \"checks\": [" checks "], \"streams\": []}"
 
@@ -38,10 +38,11 @@ static Str parameters(const Fixture *f, const char *name) {
 
 static void a_manifest_entry_is_a_model(void **state) {
     Fixture *f = *state;
-    f->manifest = MANIFEST(MODEL("silver.enriched", PARAM("customers"),
-                                 ", \"owner\": \"me\", \"key\": [\"id\"], \"columns\": {\"id\": \"BIGINT\", \"x\": null}, "
-                                 "\"tags\": null, \"depends_on\": []"),
-                           "");
+    f->manifest =
+        MANIFEST(MODEL("silver.enriched", PARAM("customers"),
+                       ", \"owner\": \"me\", \"key\": [\"id\"], \"columns\": {\"id\": \"BIGINT\", \"x\": null}, "
+                       "\"tags\": null, \"depends_on\": []"),
+                 "");
     assert_loads(f);
     const Model *model = fixture_model(f, "silver.enriched");
     assert_int_equal(model->kind, MODEL_PYTHON);
@@ -58,12 +59,13 @@ static void a_manifest_entry_is_a_model(void **state) {
 
 static void test_01_8_2_parameters_name_what_they_receive(void **state) {
     Fixture *f = *state;
-    f->manifest = MANIFEST(
-        MODEL("a", PARAM("customers") "," PARAM("raw_orders"), "") "," /* inferred: one model is spelled so */
-        MODEL("b", PARAM("cursor") "," PARAM("this"), ", \"cursor\": \"ts\"") ","
-        MODEL("c", PARAM_KEYWORD("window") "," PARAM_KEYWORD("ctx") "," PARAM_KEYWORD("customers"), "") ","
-        MODEL("d", PARAM_DEFAULT("tenant") "," PARAM_DEFAULT("customers"), "") ","
-        MODEL("e", "", ", \"depends_on\": \"raw.orders\""), "");
+    f->manifest =
+        MANIFEST(MODEL("a", PARAM("customers") "," PARAM("raw_orders"), "") "," /* inferred: one model is spelled so */
+                 MODEL("b", PARAM("cursor") "," PARAM("this"), ", \"cursor\": \"ts\"") "," MODEL(
+                     "c", PARAM_KEYWORD("window") "," PARAM_KEYWORD("ctx") "," PARAM_KEYWORD("customers"),
+                     "") "," MODEL("d", PARAM_DEFAULT("tenant") "," PARAM_DEFAULT("customers"),
+                                   "") "," MODEL("e", "", ", \"depends_on\": \"raw.orders\""),
+                 "");
     assert_loads(f);
     assert_str(parameters(f, "a"), "customers=customers raw_orders=raw.orders", "a");
     assert_str(parameters(f, "b"), "cursor=<cursor> this=<this>", "b");
@@ -80,8 +82,8 @@ static void an_exact_name_wins_and_depends_on_decides_between_spellings(void **s
     fixture_write(f, "models/raw_orders.sql", "SELECT 1 AS id");
     fixture_write(f, "models/a/b/c.sql", "SELECT 1 AS id");
     fixture_write(f, "models/a/b_c.sql", "SELECT 1 AS id");
-    f->manifest = MANIFEST(MODEL("x", PARAM("raw_orders"), "") ","
-                           MODEL("y", PARAM("a_b_c"), ", \"depends_on\": [\"a.b_c\"]"), "");
+    f->manifest = MANIFEST(
+        MODEL("x", PARAM("raw_orders"), "") "," MODEL("y", PARAM("a_b_c"), ", \"depends_on\": [\"a.b_c\"]"), "");
     assert_loads(f);
     assert_str(parameters(f, "x"), "raw_orders=raw_orders", "exact");
     assert_str(parameters(f, "y"), "a_b_c=a.b_c", "declared");
@@ -115,9 +117,12 @@ static void cursor_needs_its_column_and_a_column_its_parameter(void **state) {
 static void python_and_sql_are_one_graph(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/report.sql", "SELECT * FROM enriched");
-    f->manifest = MANIFEST(MODEL("enriched", PARAM("customers"), "") ","
-                           "{\"name\": \"made\", \"file\": \"models/p.py\", \"line\": 9, \"sql\": \"SELECT * FROM report\", "
-                           "\"materialise\": \"view\"}", "");
+    f->manifest = MANIFEST(
+        MODEL("enriched", PARAM("customers"),
+              "") ","
+                  "{\"name\": \"made\", \"file\": \"models/p.py\", \"line\": 9, \"sql\": \"SELECT * FROM report\", "
+                  "\"materialise\": \"view\"}",
+        "");
     assert_loads(f);
     assert_upstreams(f, "report", "enriched");
     assert_upstreams(f, "made", "report");
@@ -136,10 +141,12 @@ static void python_and_sql_are_one_graph(void **state) {
 
 static void keys_are_judged_as_those_of_sql_files(void **state) {
     Fixture *f = *state;
-    f->manifest = MANIFEST(MODEL("a", "", ", \"strategy\": \"incremental\", \"materialise\": \"virtual\"") ","
-                           MODEL("b", "", ", \"materialise\": \"view\"") ","
-                           MODEL("c", "", ", \"ownr\": \"me\"") ","
-                           MODEL("d", "", ", \"clock\": \"wall\""), "");
+    f->manifest = MANIFEST(
+        MODEL("a", "", ", \"strategy\": \"incremental\", \"materialise\": \"virtual\"") "," MODEL(
+            "b", "", ", \"materialise\": \"view\"") "," MODEL("c", "",
+                                                              ", \"ownr\": \"me\"") "," MODEL("d", "",
+                                                                                              ", \"clock\": \"wall\""),
+        "");
     assert_fault_count(f, 5);
     assert_fault(f, "combo.time_column", "model 'a'");
     assert_fault(f, "combo.py_incremental", "model 'a'");
@@ -196,8 +203,9 @@ static void python_checks_follow_the_declared_ones(void **state) {
 static void python_checks_are_validated(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/eph.sql", "/* interlace: {materialise: ephemeral} */ SELECT 1 AS id");
-    f->manifest = MANIFEST("", CHECK("a", "customrs", "") "," CHECK("b", "customers", "") "," CHECK("b", "customers", "") ","
-                           CHECK("c", "customers", ", \"severity\": \"fatal\"") "," CHECK("d", "eph", ""));
+    f->manifest = MANIFEST(
+        "", CHECK("a", "customrs", "") "," CHECK("b", "customers", "") "," CHECK("b", "customers", "") "," CHECK(
+                "c", "customers", ", \"severity\": \"fatal\"") "," CHECK("d", "eph", ""));
     assert_fault_count(f, 4);
     assert_fault(f, "check.model", "'customrs', which does not exist; did you mean 'customers'? (models/p.py:20)");
     assert_fault(f, "check.value", "check 'b' of model 'customers' has the name of another check");

@@ -44,8 +44,8 @@ static Status check_watch(const ModelReader *reader, const ModelKey *key, const 
     Str text;
     TRY(key_text(reader, key, "as its expression", value, &text, err));
     return str_starts_with(text, STR("/"))
-               ? key_refuse(reader, key, value, err, "must have a pattern under the project's folder in watch, not '" STR_FMT "'",
-                            STR_ARG(text))
+               ? key_refuse(reader, key, value, err,
+                            "must have a pattern under the project's folder in watch, not '" STR_FMT "'", STR_ARG(text))
                : OK;
 }
 

@@ -18,15 +18,15 @@ static ModelDraft *add_draft(ProjectLoad *load, Str path, Str name) {
     return draft;
 }
 
-/* With a block that does not read, the rest is examined as if it had none, so that all faults of the file show at once. */
+/* With a block that does not read, the rest is examined as if it had none, so that all faults of the file show at once.
+ */
 static SqlFile split(ProjectLoad *load, const SourceFile *source) {
     AUTO(error) Error err;
     error_init(&err);
     SqlFile file;
     if (failed(sql_file_split(source, load->arena, &file, &err))) {
         project_fault(load, &err);
-        file = (SqlFile){.source = source,
-                         .body = sql_text_from_file(load->arena, source, 0, source->content.size)};
+        file = (SqlFile){.source = source, .body = sql_text_from_file(load->arena, source, 0, source->content.size)};
     }
     return file;
 }
@@ -46,8 +46,7 @@ static void read_sql_model(ProjectLoad *load, const ModelFile *file) {
     if (parts.has_header) {
         draft->model->place.line = parts.header_line;
     }
-    ModelReader reader = {
-        .arena = load->arena, .config = load->config, .model = draft->model, .faults = load->faults};
+    ModelReader reader = {.arena = load->arena, .config = load->config, .model = draft->model, .faults = load->faults};
     model_keys_read(&reader, parts.header);
     load->has_fault |= reader.has_fault;
 }
@@ -112,7 +111,8 @@ static Status resolve_dialect(const ProjectLoad *load, const ModelDraft *draft, 
 static Status name_model(const Model *model, Error *err) {
     error_place(err, model->place);
     error_detail(err, STR("model"), model->name);
-    return error_wrap(err, "reading model '" STR_FMT "'", STR_ARG(model->name));
+    return error_wrap(err, "reading model '" STR_FMT "' in dialect " STR_FMT, STR_ARG(model->name),
+                      STR_ARG(model->dialect));
 }
 
 /* A text in another dialect may be sound and yet not read: what is missing then is the translation. */
@@ -127,7 +127,8 @@ static Status explain_dialect(const ModelDraft *draft, Error *err) {
 
 static Status analyze(ProjectLoad *load, ModelDraft *draft, Error *err) {
     Model *model = draft->model;
-    if (failed(sql_expand(&draft->source, load->macros, load->vars, load->var_count, load->arena, &model->query, err))) {
+    if (failed(
+            sql_expand(&draft->source, load->macros, load->vars, load->var_count, load->arena, &model->query, err))) {
         return name_model(model, err);
     }
     SqlAnalysis analysis;

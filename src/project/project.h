@@ -1,6 +1,6 @@
 /* Project: the models of a folder as one graph, loaded whole and then const. Owns its arena.
- * Invariants: models are in dependency order (ties by name); every reference and upstream is an index into it; there is no
- * cycle; no two models share a name in any letter case. */
+ * Invariants: models are in dependency order (ties by name); every reference and upstream is an index into it; there is
+ * no cycle; no two models share a name in any letter case. */
 #ifndef INTERLACE_PROJECT_PROJECT_H
 #define INTERLACE_PROJECT_PROJECT_H
 
@@ -15,9 +15,9 @@ typedef struct Project {
     const ProjectConfig *config;
     Model **models;
     size_t model_count;
-    StrMap *by_name;  /* name, in any letter case → Model * */
+    StrMap *by_name;            /* name, in any letter case → Model * */
     const ConfigValue *streams; /* of the Python manifest, as it is; NULL: none */
-    StrVec notes;     /* one line each: external `x.orders` with the tail of a model's name, … */
+    StrVec notes;               /* one line each: external `x.orders` with the tail of a model's name, … */
 } Project;
 
 /* A .py file that may declare models. */
@@ -53,8 +53,8 @@ const Model *project_find(const Project *project, Str name); /* any letter case;
 /* SelectionError-style fault "unknown model 'x'" with the nearest name. */
 MUST_CHECK Status project_get(const Project *project, Str name, const Model **model_out, Error *err);
 
-/* Features of models that a later piece of work brings: one PlanError (code feature.later) naming model and feature, for
- * every model that needs one (strategies other than replace, materialise table and file, dialects, indexes, …). */
+/* Features of models that a later piece of work brings: one PlanError (code feature.later) naming model and feature,
+ * for every model that needs one (strategies other than replace, materialise table and file, dialects, indexes, …). */
 MUST_CHECK Status project_check_supported(const Project *project, ErrorList *faults);
 
 /* Markdown of the model-key table for docs/reference/models.md. */

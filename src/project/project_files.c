@@ -68,9 +68,8 @@ static void add_python_file(ProjectLoad *load, Str path, PythonFileVec *files) {
         project_fault(load, &err);
         return;
     }
-    PythonFile file = {.path = path,
-                       .content = source->content,
-                       .is_helper = str_starts_with(path_base_name(path), STR("_"))};
+    PythonFile file = {
+        .path = path, .content = source->content, .is_helper = str_starts_with(path_base_name(path), STR("_"))};
     python_file_vec_push(load->arena, files, file);
 }
 

@@ -118,8 +118,7 @@ void assert_fault_count_at(Fixture *f, size_t count, const char *file, int line)
 void assert_fault_at(Fixture *f, const char *code, const char *part, const char *file, int line) {
     for (size_t i = 0; i < f->faults.count; i++) {
         const Error *fault = &f->faults.items[i];
-        if (str_equal(code_of(fault), str_from(code)) &&
-            str_find(line_of(f, fault), str_from(part)) != STR_NOT_FOUND) {
+        if (str_equal(code_of(fault), str_from(code)) && str_find(line_of(f, fault), str_from(part)) != STR_NOT_FOUND) {
             return;
         }
     }

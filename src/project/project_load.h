@@ -1,5 +1,5 @@
-/* Loading a project, step by step (project_load.c calls them in this order). What a model still lacks while its project is
- * being loaded stands in its draft; a draft dies with the load, its model lives in the project's arena.
+/* Loading a project, step by step (project_load.c calls them in this order). What a model still lacks while its project
+ * is being loaded stands in its draft; a draft dies with the load, its model lives in the project's arena.
  *
  *     files → macros → drafts of SQL files and of the Python manifest → names → engines, queries → references
  *           → order → checks → JSON parts
@@ -76,8 +76,8 @@ void project_analyze_models(ProjectLoad *load); /* engines and dialects, expansi
 void project_read_manifest(ProjectLoad *load, const ConfigValue *manifest);
 void project_resolve_parameters(ProjectLoad *load);
 
-/* project_names.c: takes the models that have a sound name of their own into project->by_name and load->relations; drops
- * the drafts of the others. */
+/* project_names.c: takes the models that have a sound name of their own into project->by_name and load->relations;
+ * drops the drafts of the others. */
 void project_claim_names(ProjectLoad *load);
 
 /* references.c: upstreams of each draft; the rules between a model and what it reads; notes. */

@@ -62,6 +62,5 @@ Str project_nearest_model(const ProjectLoad *load, Str name) {
         names[i] = load->drafts.items[i]->model->name;
     }
     const Str *nearest = str_nearest(name, names, load->drafts.count);
-    return nearest == NULL ? STR_EMPTY
-                           : str_format(load->arena, "; did you mean '" STR_FMT "'?", STR_ARG(*nearest));
+    return nearest == NULL ? STR_EMPTY : str_format(load->arena, "; did you mean '" STR_FMT "'?", STR_ARG(*nearest));
 }

@@ -78,7 +78,7 @@ static bool reads_stream(const Project *project, const Model *model, Str key) {
 /* Keys that stand with a strategy or a terminal alone are covered by the rows of these. */
 /* clang-format off */
 static const LaterFeature later_features[] = {
-    {"a strategy other than replace",                  has_strategy,      STR_INIT("strategy")},
+    {"strategy",                                       has_strategy,      STR_INIT("strategy")},
     {"materialise: table",                             is_table,          STR_INIT("materialise")},
     {"materialise: file",                              is_file,           STR_INIT("materialise")},
     {"indexes",                                        is_declared,       STR_INIT("indexes")},
@@ -103,15 +103,25 @@ static const LaterFeature later_features[] = {
 };
 /* clang-format on */
 
+/* A strategy is named by its own word. */
+static Str feature_text(const Model *model, const LaterFeature *feature, Arena *arena) {
+    if (feature->is_needed == has_strategy) {
+        return str_format(arena, "%s %s", feature->feature, strategy_name(model->strategy));
+    }
+    return str_from(feature->feature);
+}
+
 static void refuse_feature(const Model *model, const LaterFeature *feature, ErrorList *faults) {
+    AUTO(arena) Arena *arena = arena_create();
     AUTO(error) Error err;
     error_init(&err);
+    Str text = feature_text(model, feature, arena);
     error_set_at(&err, ERROR_PLAN, model_key_place(model, feature->key),
-                 "model '" STR_FMT "' needs %s, which this version does not have yet", STR_ARG(model->name),
-                 feature->feature);
+                 "model '" STR_FMT "' needs " STR_FMT ", which this version does not have yet", STR_ARG(model->name),
+                 STR_ARG(text));
     error_code(&err, STR("feature.later"));
     error_detail(&err, STR("model"), model->name);
-    error_detail(&err, STR("feature"), str_from(feature->feature));
+    error_detail(&err, STR("feature"), text);
     error_list_take(faults, &err);
 }
 
@@ -121,9 +131,10 @@ static Status check_python_terminal(const Model *model, Error *err) {
         (model->materialise != MATERIALISE_TABLE && model->materialise != MATERIALISE_FILE)) {
         return OK;
     }
-    return model_refuse(model, model_key_place(model, STR("materialise")), "combo.py_terminal", err,
-                        "a Python model has no delivery of its own; put a SQL model with materialise: table or file over "
-                        "it");
+    return model_refuse(
+        model, model_key_place(model, STR("materialise")), "combo.py_terminal", err,
+        "a Python model has no delivery of its own; put a SQL model with materialise: table or file over "
+        "it");
 }
 
 /* Its reasons are better than ours: what the configuration of the engine lacks. Said once for each engine. */

@@ -35,7 +35,8 @@ static void names_that_collide_are_refused_with_both_files(void **state) {
     fixture_write(f, "models/x/y.sql", "SELECT 1");
     fixture_write(f, "models/z.sql", "/* interlace: {name: x.y} */ SELECT 1");
     assert_fault_count(f, 2);
-    assert_fault(f, "name.duplicate", "'A' (models/A.sql) and 'a' (models/a.sql) have names that differ only in letter");
+    assert_fault(f, "name.duplicate",
+                 "'A' (models/A.sql) and 'a' (models/a.sql) have names that differ only in letter");
     assert_fault(f, "name.duplicate", "'x.y' (models/x/y.sql) and 'x.y' (models/z.sql) have one name");
 }
 
@@ -55,7 +56,8 @@ static void names_that_are_no_identifiers_or_reserved_are_refused(void **state) 
     assert_fault(f, "name.part", "models/größe.sql");
     assert_fault(f, "name.part", "models/a b.sql");
     assert_fault(f, "name.part", "models/a..b.sql");
-    assert_fault(f, "name.part", "'a-b' is no identifier (letters, digits and underscores, no digit first) (models/n.sql:1:22)");
+    assert_fault(f, "name.part",
+                 "'a-b' is no identifier (letters, digits and underscores, no digit first) (models/n.sql:1:22)");
     assert_fault(f, "name.reserved", "models/interlace/x.sql");
     assert_fault(f, "name.reserved", "models/Streams/x.sql");
     assert_fault(f, "name.reserved", "models/interlace__y/x.sql");
@@ -81,7 +83,8 @@ static void case_048_byte_order_mark_crlf_and_letter_case(void **state) {
 static void case_004_configuration_is_never_ignored(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/a.sql", "/* interlace:\n  strategy: merge\n   key: id\n*/\nSELECT * FROM src.main.stock");
-    fixture_write(f, "models/b.sql", "/* (c) Example Ltd */\n/* interlace: {owner: me} */\nSELECT * FROM src.main.stock");
+    fixture_write(f, "models/b.sql",
+                  "/* (c) Example Ltd */\n/* interlace: {owner: me} */\nSELECT * FROM src.main.stock");
     fixture_write(f, "models/c.sql", "/* interlace:\n  startegy: merge\n  key: id\n*/\nSELECT 1");
     fixture_write(f, "models/d.sql", "SELECT (1\nFROM t");
     assert_fault_count(f, 3);
@@ -152,12 +155,15 @@ static void test_01_4_2_values_that_name_nothing_are_refused(void **state) {
 
 static void test_01_6_macros_and_vars_are_expanded_first(void **state) {
     Fixture *f = *state;
-    fixture_write(f, "interlace.yaml", "vars: {region: {type: string, value: \"O'Brien; DROP TABLE x\"}, "
-                                       "low: {type: int, value: -5}, day: {type: date, value: 2026-01-01}}\n");
-    fixture_write(f, "macros/m.sql", "CREATE MACRO cents(x) AS (x / 100)::DECIMAL(16,2);\n"
-                                     "CREATE MACRO in_orders(i) AS i IN (SELECT id FROM orders);\n");
+    fixture_write(f, "interlace.yaml",
+                  "vars: {region: {type: string, value: \"O'Brien; DROP TABLE x\"}, "
+                  "low: {type: int, value: -5}, day: {type: date, value: 2026-01-01}}\n");
+    fixture_write(f, "macros/m.sql",
+                  "CREATE MACRO cents(x) AS (x / 100)::DECIMAL(16,2);\n"
+                  "CREATE MACRO in_orders(i) AS i IN (SELECT id FROM orders);\n");
     fixture_write(f, "models/orders.sql", "SELECT 1 AS id");
-    fixture_write(f, "models/a.sql", "SELECT cents(5) AS c, 1-var('low') AS l, VAR('day') AS d WHERE 'x' = var('region')");
+    fixture_write(f, "models/a.sql",
+                  "SELECT cents(5) AS c, 1-var('low') AS l, VAR('day') AS d WHERE 'x' = var('region')");
     fixture_write(f, "models/b.sql", "SELECT 1 AS id WHERE in_orders(1)");
     assert_loads(f);
     Str sql = fixture_model(f, "a")->query.text;
@@ -177,16 +183,19 @@ static void test_01_6_macros_and_vars_are_expanded_first(void **state) {
 static void defaults_written_out_change_no_json_part(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/a.sql", "SELECT 1 AS ts, 1 AS id");
-    fixture_write(f, "models/b.sql",
-                  "/* interlace: {materialise: virtual, strategy: replace, key: [], engine: default, dialect: duckdb} */"
-                  "SELECT 1 AS ts, 1 AS id");
+    fixture_write(
+        f, "models/b.sql",
+        "/* interlace: {materialise: virtual, strategy: replace, key: [], engine: default, dialect: duckdb} */"
+        "SELECT 1 AS ts, 1 AS id");
     fixture_write(f, "models/c.sql", "/* interlace: {strategy: incremental, time_column: ts} */ SELECT 1 AS ts");
-    fixture_write(f, "models/d.sql", "/* interlace: {time_column: ts, backfill: none, interval: ' 1 d', tags: [x], "
-                                     "strategy: incremental_by_time, batch: 3, owner: me} */ SELECT 1 AS ts");
+    fixture_write(f, "models/d.sql",
+                  "/* interlace: {time_column: ts, backfill: none, interval: ' 1 d', tags: [x], "
+                  "strategy: incremental_by_time, batch: 3, owner: me} */ SELECT 1 AS ts");
     assert_loads(f);
     Str plain = fixture_model(f, "a")->config_json;
     assert_str(fixture_model(f, "b")->config_json, str_to_c(f->arena, plain), "replace");
-    assert_str(fixture_model(f, "d")->config_json, str_to_c(f->arena, fixture_model(f, "c")->config_json), "incremental");
+    assert_str(fixture_model(f, "d")->config_json, str_to_c(f->arena, fixture_model(f, "c")->config_json),
+               "incremental");
     assert_contains(fixture_model(f, "c")->config_json, "\"interval\":\"1d\"");
     assert_str(fixture_model(f, "a")->physical_json, "", "nothing physical");
     assert_str(fixture_model(f, "a")->metadata_json,
@@ -205,14 +214,18 @@ static void json_parts_cover_what_the_fingerprint_covers(void **state) {
         {"strategy: incremental, time_column: a", "strategy: incremental, time_column: b", true},
         {"strategy: incremental, time_column: a", "strategy: incremental, time_column: a, interval: 2d", true},
         {"strategy: incremental, time_column: a", "strategy: incremental, time_column: a, clock: wall", true},
-        {"strategy: incremental, time_column: a", "strategy: incremental, time_column: a, reads: {x: {before: 1d}}", true},
-        {"strategy: incremental, time_column: a", "strategy: incremental, time_column: a, backfill: none, batch: 2, "
-                                                  "lookback: 1, concurrency: 2", false},
+        {"strategy: incremental, time_column: a", "strategy: incremental, time_column: a, reads: {x: {before: 1d}}",
+         true},
+        {"strategy: incremental, time_column: a",
+         "strategy: incremental, time_column: a, backfill: none, batch: 2, "
+         "lookback: 1, concurrency: 2",
+         false},
         {"materialise: file, path: a.csv", "materialise: file, path: b.csv", true},
         {"materialise: file, path: a.csv", "materialise: file, path: a.csv, format: json", true},
         {"materialise: file, path: a.csv", "materialise: file, path: a.csv, format: csv, environments: [prod]", false},
         {"materialise: file, path: a.csv", "materialise: file, path: a.csv, options: {header: false}", true},
-        {"materialise: file, path: a.csv, environments: [x, y]", "materialise: file, path: a.csv, environments: [y, x]", false},
+        {"materialise: file, path: a.csv, environments: [x, y]", "materialise: file, path: a.csv, environments: [y, x]",
+         false},
         {"materialise: file, path: a.csv", "materialise: file, path: a.csv, environments: [dev]", true},
         {"tags: [a]", "owner: me, description: d, columns: [a], schedule: {every: 1h}", false},
         {"tags: [a]", "indexes: [a], audit: {rows: 1%}, checks: [{row_count: {min: 1}}]", false},
@@ -258,8 +271,9 @@ static void later_features_are_refused_by_name(void **state) {
         {"engine: second", "an engine other than the default one"},
     };
     Fixture *f = *state;
-    fixture_write(f, "interlace.yaml", "engines:\n  default: {database: a.duckdb, attach: {crm: crm.duckdb}}\n"
-                                       "  second: {database: b.duckdb}\n");
+    fixture_write(f, "interlace.yaml",
+                  "engines:\n  default: {database: a.duckdb, attach: {crm: crm.duckdb}}\n"
+                  "  second: {database: b.duckdb}\n");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         fixture_write(f, "models/a.sql", str_format(f->arena, "/* interlace: {%s} */ SELECT 1 AS id", cases[i][0]).ptr);
         assert_loads(f);
@@ -273,8 +287,9 @@ static void later_features_are_refused_by_name(void **state) {
 
 static void what_this_version_does_is_supported(void **state) {
     Fixture *f = *state;
-    fixture_write(f, "models/a.sql", "/* interlace: {key: id, owner: me, tags: [x], description: d, columns: [id], "
-                                     "schedule: {every: 1h}, checks: [{not_null: id}]} */ SELECT 1 AS id");
+    fixture_write(f, "models/a.sql",
+                  "/* interlace: {key: id, owner: me, tags: [x], description: d, columns: [id], "
+                  "schedule: {every: 1h}, checks: [{not_null: id}]} */ SELECT 1 AS id");
     fixture_write(f, "models/b.sql", "/* interlace: {materialise: view} */ SELECT * FROM a");
     fixture_write(f, "models/c.sql", "/* interlace: {materialise: ephemeral} */ SELECT * FROM a");
     assert_loads(f);

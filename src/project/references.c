@@ -103,9 +103,10 @@ Model **resolve_tables(const ProjectLoad *load, const Model *model, const SqlFac
 static Status refuse_self(const ModelDraft *draft, SourceSpan place, Error *err) {
     const Model *model = draft->model;
     model_refuse(model, place, "reference.self", err, "it reads itself");
-    error_hint(err, model->kind == MODEL_SQL
-                        ? "SQL has no `this`: use a strategy to build upon earlier rows, or read `this` in a Python model"
-                        : "take the parameter `this` to read what was built before");
+    error_hint(err,
+               model->kind == MODEL_SQL
+                   ? "SQL has no `this`: use a strategy to build upon earlier rows, or read `this` in a Python model"
+                   : "take the parameter `this` to read what was built before");
     return FAILED;
 }
 
@@ -118,14 +119,14 @@ static Status check_upstream(const Model *model, const Model *upstream, SourceSp
     }
     if (upstream->materialise == MATERIALISE_TABLE && !same_engine) {
         return model_refuse(model, place, "combo.table_cross_engine", err,
-                            "it runs on engine '" STR_FMT "' and reads the table '" STR_FMT "' delivered on engine '" STR_FMT
-                            "'; both must use one engine",
+                            "it runs on engine '" STR_FMT "' and reads the table '" STR_FMT
+                            "' delivered on engine '" STR_FMT "'; both must use one engine",
                             STR_ARG(model->engine), STR_ARG(upstream->name), STR_ARG(upstream->engine));
     }
     if (upstream->materialise == MATERIALISE_EPHEMERAL && !same_engine && model->kind == MODEL_SQL) {
         return model_refuse(model, place, "combo.ephemeral_engine", err,
-                            "it runs on engine '" STR_FMT "' and inlines the ephemeral '" STR_FMT "' of engine '" STR_FMT
-                            "'; they must share an engine",
+                            "it runs on engine '" STR_FMT "' and inlines the ephemeral '" STR_FMT
+                            "' of engine '" STR_FMT "'; they must share an engine",
                             STR_ARG(model->engine), STR_ARG(upstream->name), STR_ARG(upstream->engine));
     }
     return OK;
@@ -189,29 +190,35 @@ static const Model *find_tail(const StrMap *tails, const Model *reader, Str name
     return NULL;
 }
 
+/* Most projects have nothing to note: both maps are made when the first external table asks for them. */
 typedef struct Notes {
+    Arena *arena;
     StrMap *tails; /* base in any letter case → ModelVec * */
     StrMap *told;  /* external tables that have their note */
 } Notes;
 
-static Notes notes_of_models(const ProjectLoad *load, Arena *arena) {
-    Notes notes = {str_map_create(arena, STR_MAP_FOLD), str_map_create(arena, STR_MAP_FOLD)};
+static void notes_prepare(const ProjectLoad *load, Notes *notes) {
+    if (notes->tails != NULL) {
+        return;
+    }
+    notes->tails = str_map_create(notes->arena, STR_MAP_FOLD);
+    notes->told = str_map_create(notes->arena, STR_MAP_FOLD);
     for (size_t i = 0; i < load->drafts.count; i++) {
         Model *model = load->drafts.items[i]->model;
-        ModelVec *models = str_map_find(notes.tails, model->base);
+        ModelVec *models = str_map_find(notes->tails, model->base);
         if (models == NULL) {
-            models = ARENA_NEW(arena, ModelVec);
-            str_map_put(notes.tails, model->base, models);
+            models = ARENA_NEW(notes->arena, ModelVec);
+            str_map_put(notes->tails, model->base, models);
         }
-        model_vec_push(arena, models, model);
+        model_vec_push(notes->arena, models, model);
     }
-    return notes;
 }
 
 static void note_external(ProjectLoad *load, Notes *notes, const Model *reader, const SqlTableRef *table) {
     if (table->is_file || table->schema.size == 0 || table->catalog.size > 0) {
         return;
     }
+    notes_prepare(load, notes);
     const Model *model = find_tail(notes->tails, reader, table->name);
     if (model == NULL) {
         return;
@@ -221,11 +228,10 @@ static void note_external(ProjectLoad *load, Notes *notes, const Model *reader, 
         return;
     }
     str_map_put(notes->told, external, notes);
-    str_vec_push(load->project->arena, &load->project->notes,
-                 str_format(load->arena,
-                            "model '" STR_FMT "' reads the external table " STR_FMT ", which is not the model '" STR_FMT
-                            "'",
-                            STR_ARG(reader->name), STR_ARG(external), STR_ARG(model->name)));
+    Str note = str_format(
+        load->arena, "model '" STR_FMT "' reads the external table " STR_FMT ", which is not the model '" STR_FMT "'",
+        STR_ARG(reader->name), STR_ARG(external), STR_ARG(model->name));
+    str_vec_push(load->arena, &load->project->notes, note);
 }
 
 /* ---- All */
@@ -258,7 +264,8 @@ static void resolve_declared(ProjectLoad *load, ModelDraft *draft) {
         error_init(&err);
         Str nearest = project_nearest_model(load, name);
         (void)model_refuse(model, place.otherwise, "reference.unknown", &err,
-                           "depends_on names '" STR_FMT "', which is no model" STR_FMT, STR_ARG(name), STR_ARG(nearest));
+                           "depends_on names '" STR_FMT "', which is no model" STR_FMT, STR_ARG(name),
+                           STR_ARG(nearest));
         project_fault(load, &err);
     }
 }
@@ -275,7 +282,7 @@ static void resolve_parameters(ProjectLoad *load, ModelDraft *draft) {
 
 void project_resolve_references(ProjectLoad *load) {
     AUTO(arena) Arena *scratch = arena_create();
-    Notes notes = notes_of_models(load, scratch);
+    Notes notes = {.arena = scratch};
     for (size_t i = 0; i < load->drafts.count; i++) {
         ModelDraft *draft = load->drafts.items[i];
         if (draft->is_analyzed) {

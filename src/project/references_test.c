@@ -20,7 +20,8 @@ static void test_01_7_1_an_external_table_is_not_a_model_of_another_schema(void 
 
 static void a_model_is_no_tail_of_itself(void **state) {
     Fixture *f = *state;
-    fixture_write(f, "models/stg/orders.sql", "SELECT * FROM raw.orders, read_csv('orders.csv'), src.main.orders, unknown");
+    fixture_write(f, "models/stg/orders.sql",
+                  "SELECT * FROM raw.orders, read_csv('orders.csv'), src.main.orders, unknown");
     assert_loads(f);
     assert_int_equal(f->project->notes.count, 0);
 }
@@ -28,7 +29,8 @@ static void a_model_is_no_tail_of_itself(void **state) {
 static void test_01_7_2_a_cte_hides_only_unqualified_names(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/orders.sql", "SELECT 1 AS id");
-    fixture_write(f, "models/a.sql", "WITH orders AS (SELECT 1 AS id) SELECT * FROM orders JOIN main.orders USING (id)");
+    fixture_write(f, "models/a.sql",
+                  "WITH orders AS (SELECT 1 AS id) SELECT * FROM orders JOIN main.orders USING (id)");
     fixture_write(f, "models/b.sql", "WITH orders AS (SELECT 1 AS id) SELECT * FROM orders");
     assert_loads(f);
     assert_upstreams(f, "a", "orders");
@@ -40,8 +42,9 @@ static void case_002_a_cte_named_like_the_model_it_reads(void **state) {
     write_config(f);
     fixture_write(f, "models/orders.sql",
                   "SELECT * FROM (VALUES (1,'ann',10.0),(2,'bo',20.0),(3,'ann',5.0)) t(id, cust, amount)");
-    fixture_write(f, "models/big_orders.sql", "WITH orders AS (SELECT * FROM orders WHERE amount >= 10)\n"
-                                              "SELECT cust, count(*) AS n FROM orders GROUP BY cust");
+    fixture_write(f, "models/big_orders.sql",
+                  "WITH orders AS (SELECT * FROM orders WHERE amount >= 10)\n"
+                  "SELECT cust, count(*) AS n FROM orders GROUP BY cust");
     assert_loads(f);
     assert_upstreams(f, "big_orders", "orders");
     const Model *model = fixture_model(f, "big_orders");
@@ -142,7 +145,8 @@ static void declared_upstreams_join_the_read_ones(void **state) {
     assert_upstreams(f, "c", "a, b");
     fixture_write(f, "models/d.sql", "/* interlace: {depends_on: [bb]} */ SELECT 1");
     assert_fault_count(f, 1);
-    assert_fault(f, "reference.unknown", "depends_on names 'bb', which is no model; did you mean 'b'? (models/d.sql:1:16)");
+    assert_fault(f, "reference.unknown",
+                 "depends_on names 'bb', which is no model; did you mean 'b'? (models/d.sql:1:16)");
 }
 
 static void files_leave_nothing_to_read(void **state) {
@@ -157,8 +161,9 @@ static void files_leave_nothing_to_read(void **state) {
 
 static void engines_keep_tables_and_ephemerals_to_themselves(void **state) {
     Fixture *f = *state;
-    fixture_write(f, "interlace.yaml", "engines:\n  a: {database: a.duckdb, attach: {crm: crm.duckdb}}\n"
-                                       "  b: {database: b.duckdb}\ndefault_engine: a\n");
+    fixture_write(f, "interlace.yaml",
+                  "engines:\n  a: {database: a.duckdb, attach: {crm: crm.duckdb}}\n"
+                  "  b: {database: b.duckdb}\ndefault_engine: a\n");
     fixture_write(f, "models/t.sql", "/* interlace: {materialise: table, target: crm.t} */ SELECT 1 AS id");
     fixture_write(f, "models/e.sql", "/* interlace: {materialise: ephemeral} */ SELECT 1 AS id");
     fixture_write(f, "models/v.sql", "SELECT 1 AS id");

@@ -29,7 +29,8 @@ static SelectorToken read_token(Str text) {
     return token;
 }
 
-/* `*` stands for any text, `?` for one character. The last star takes back what did not fit, so there is no recursion. */
+/* `*` stands for any text, `?` for one character. The last star takes back what did not fit, so there is no recursion.
+ */
 static bool glob_matches(Str pattern, Str text) {
     size_t p = 0, t = 0, star = STR_NOT_FOUND, star_text = 0;
     while (t < text.size) {
@@ -80,8 +81,7 @@ static Status match_glob(Selector *selector, Str pattern, Error *err) {
             selector->matches[i] = any = true;
         }
     }
-    return any ? OK
-               : error_set(err, ERROR_SELECTION, "no model's name matches '" STR_FMT "'", STR_ARG(pattern));
+    return any ? OK : error_set(err, ERROR_SELECTION, "no model's name matches '" STR_FMT "'", STR_ARG(pattern));
 }
 
 static Status refuse_tag(const Selector *selector, Str tag, Error *err) {
@@ -137,7 +137,8 @@ static Status match_state(Selector *selector, Str kind, Error *err) {
                          STR_ARG(kind));
     }
     if (selector->options->is_modified == NULL) {
-        return error_set(err, ERROR_SELECTION, "this command compares with no environment, so it cannot select state:modified");
+        return error_set(err, ERROR_SELECTION,
+                         "this command compares with no environment, so it cannot select state:modified");
     }
     for (size_t i = 0; i < selector->project->model_count; i++) {
         selector->matches[i] = selector->options->is_modified[i];
@@ -165,8 +166,8 @@ static Status match_core(Selector *selector, Str core, Error *err) {
         }
     }
     if (str_find_char(core, ':') != STR_NOT_FOUND) {
-        return error_set(err, ERROR_SELECTION, "unknown kind of selector '" STR_FMT "'; there are tag:, path: and state:",
-                         STR_ARG(core));
+        return error_set(err, ERROR_SELECTION,
+                         "unknown kind of selector '" STR_FMT "'; there are tag:, path: and state:", STR_ARG(core));
     }
     if (str_find_char(core, '*') != STR_NOT_FOUND || str_find_char(core, '?') != STR_NOT_FOUND) {
         return match_glob(selector, core, err);

@@ -131,8 +131,8 @@ static void test_03_4_2_a_selection_grows_by_modified_ancestors(void **state) {
 static void test_03_2_4_names_of_environments(void **state) {
     (void)state;
     static const char *const good[] = {"prod", "dev", "pr_12", "A", "a2345678901234567890123456789012"};
-    static const char *const bad[] = {"", "interlace", "Streams", "main", "a b", "a__b", "_a", "1a", "a-b", "ä",
-                                      "a23456789012345678901234567890123"};
+    static const char *const bad[] = {
+        "", "interlace", "Streams", "main", "a b", "a__b", "_a", "1a", "a-b", "ä", "a23456789012345678901234567890123"};
     AUTO(error) Error err;
     error_init(&err);
     for (size_t i = 0; i < COUNT_OF(good); i++) {

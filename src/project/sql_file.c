@@ -134,8 +134,8 @@ static Status check_siblings(const ConfigValue *document, Error *err) {
 static Status check_block(const ConfigEntry *entry, const ConfigValue *document, Error *err) {
     TRY(check_siblings(document, err));
     if (entry->value->kind != CONFIG_NULL && entry->value->kind != CONFIG_MAP) {
-        error_set_at(err, ERROR_CONFIGURATION, entry->value->place, "'interlace:' must hold a map of model keys, not %s",
-                     config_kind_name(entry->value->kind));
+        error_set_at(err, ERROR_CONFIGURATION, entry->value->place,
+                     "'interlace:' must hold a map of model keys, not %s", config_kind_name(entry->value->kind));
         error_code(err, STR("block.form"));
         return FAILED;
     }

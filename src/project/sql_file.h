@@ -1,8 +1,7 @@
 /* SqlFile: a `.sql` file of the project taken apart into its configuration block and its query (spec 01 §3).
- * The block is a comment that holds YAML with the one key `interlace`; it stands before the first token of the query, where
- * other comments may come before it.
- * What someone wrote as configuration is never ignored: a block that does not read, a second one and one behind the first
- * token are errors at their line. */
+ * The block is a comment that holds YAML with the one key `interlace`; it stands before the first token of the query,
+ * where other comments may come before it. What someone wrote as configuration is never ignored: a block that does not
+ * read, a second one and one behind the first token are errors at their line. */
 #ifndef INTERLACE_PROJECT_SQL_FILE_H
 #define INTERLACE_PROJECT_SQL_FILE_H
 

@@ -43,7 +43,8 @@ static void a_block_is_taken_off_the_query(void **state) {
         {"SELECT 1", "none | SELECT 1"},
         {"", "none | "},
         {"/* interlace: {materialise: view} */ SELECT 1", "{\"materialise\":\"view\"} | SELECT 1"},
-        {"/* interlace:\n  strategy: merge\n  key: id\n*/\nSELECT 1", "{\"key\":\"id\",\"strategy\":\"merge\"} | SELECT 1"},
+        {"/* interlace:\n  strategy: merge\n  key: id\n*/\nSELECT 1",
+         "{\"key\":\"id\",\"strategy\":\"merge\"} | SELECT 1"},
         {"/*\ninterlace:\n  owner: me\n*/SELECT 1", "{\"owner\":\"me\"} | SELECT 1"},
         {"/* interlace:\r\n  owner: me\r\n*/\r\nSELECT 1\r\n", "{\"owner\":\"me\"} | SELECT 1"},
         {"/* {interlace: {owner: me}} */ SELECT 1", "{\"owner\":\"me\"} | SELECT 1"},
@@ -74,7 +75,8 @@ static void test_01_3_5_a_block_in_a_string_is_a_string(void **state) {
     static const Case cases[] = {
         {"SELECT '/* interlace: {materialise: view} */'", "none | SELECT '/* interlace: {materialise: view} */'"},
         {"SELECT $$/* interlace: {owner: x} */$$", "none | SELECT $$/* interlace: {owner: x} */$$"},
-        {"/* interlace: {owner: x} */ SELECT '/* interlace: {} */'", "{\"owner\":\"x\"} | SELECT '/* interlace: {} */'"},
+        {"/* interlace: {owner: x} */ SELECT '/* interlace: {} */'",
+         "{\"owner\":\"x\"} | SELECT '/* interlace: {} */'"},
     };
     check_cases(cases, COUNT_OF(cases));
 }

@@ -2,14 +2,6 @@
  * model runs (spec 10, "Must be shown by" 3). */
 #include "python/python_fixture.h"
 
-#define HEAD                                                                                                           \
-    "import os, sys, time, signal, threading\n"                                                                        \
-    "import pyarrow as pa\n"                                                                                           \
-    "from interlace import model\n"                                                                                    \
-    "print('pid', os.getpid())\n"                                                                                      \
-    "one = pa.record_batch({'id': [1]})\n"                                                                             \
-    "@model()\n"
-
 #define ANSWER_US (INT64_C(12) * 1000000)
 
 static void next_model_runs(PythonFixture *f) {
@@ -38,13 +30,13 @@ static const DeathCase deaths[] = {
     {"def m():\n    for i in range(20): yield one\n    os._exit(0)\n", "ended with exit code 0"},
     {"def m():\n    yield one\n    raise RuntimeError('late')\n", "model 'm' failed: RuntimeError: late"},
     {"def m():\n    yield one\n    sys.exit()\n", "SystemExit"},
-    {"def m():\n    print('x' * 200 + chr(10), end='')\n    for i in range(500000): print('y' * 200)\n    raise ValueError('talked')\n",
+    {"def m():\n    print('x' * 200 + chr(10), end='')\n    for i in range(100): print('y' * 1000000)\n    raise ValueError('talked')\n",
      "ValueError: talked"},
     {"def m():\n    for i in range(10):\n        if os.fork() == 0:\n            os.write(1, b'pid %d\\n' % os.getpid())\n            "
      "time.sleep(600)\n    time.sleep(0.3)\n    os._exit(5)\n",
      "ended with exit code 5"},
-    {"def m():\n    offsets = pa.array([0, 1000000], pa.int32()).buffers()[1]\n"
-     "    bad = pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b'abc')])\n"
+    {"def m():\n    offsets = pa.array([0, 2, 1, 3], pa.int32()).buffers()[1]\n"
+     "    bad = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b'abc')])\n"
      "    yield pa.record_batch([bad], names=['s'])\n",
      "is no sound Arrow stream"},
 };
@@ -58,8 +50,9 @@ static void check_death(PythonFixture *f, const DeathCase *death) {
         fail_msg("no failure: %s", death->body);
     }
     assert_contains(f->err.message, death->message);
-    assert_true(clock_monotonic_us() - started_us < ANSWER_US);
-    next_model_runs(f);
+    if (clock_monotonic_us() - started_us >= ANSWER_US) {
+        fail_msg("it took too long: %s", death->body);
+    }
 }
 
 static void test_10_3_a_dead_worker_fails_only_its_model(void **state) {
@@ -67,6 +60,7 @@ static void test_10_3_a_dead_worker_fails_only_its_model(void **state) {
     for (size_t i = 0; i < COUNT_OF(deaths); i++) {
         check_death(f, &deaths[i]);
     }
+    next_model_runs(f);
     python_runtime_destroy(f->runtime);
     f->runtime = NULL;
     assert_int_equal(fixture_living_processes(f), 0);
@@ -83,7 +77,7 @@ static const char *const survivors[] = {
     "def m():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return pa.table({'id': [1]})\n",
     "def m():\n    if os.fork() == 0:\n        os.write(1, b'pid %d\\n' % os.getpid())\n        time.sleep(600)\n"
     "    return pa.table({'id': [1]})\n",
-    "def m():\n    for i in range(500000): print('y' * 200)\n    return pa.table({'id': [1]})\n",
+    "def m():\n    for i in range(100): print('y' * 1000000)\n    return pa.table({'id': [1]})\n",
 };
 
 static void what_a_model_leaves_behind_hangs_nothing(void **state) {
@@ -93,8 +87,8 @@ static void what_a_model_leaves_behind_hangs_nothing(void **state) {
         strbuf_text(&source, HEAD);
         strbuf_text(&source, survivors[i]);
         assert_runs(f, strbuf_c(&source));
-        next_model_runs(f);
     }
+    next_model_runs(f);
     int64_t started_us = clock_monotonic_us();
     python_runtime_destroy(f->runtime);
     f->runtime = NULL;
@@ -102,97 +96,10 @@ static void what_a_model_leaves_behind_hangs_nothing(void **state) {
     assert_int_equal(fixture_living_processes(f), 0);
 }
 
-/* ---- Cancellation */
-
-typedef struct CancelCase {
-    const char *body;
-    int64_t within_us;
-} CancelCase;
-
-static const CancelCase cancels[] = {
-    {"def m(): time.sleep(3600)\n", 1500000},
-    {"def m():\n    while True: yield one\n", 1500000},
-    {"def m(): sum(range(10**13))\n", 4000000},
-    {"def m():\n    while True:\n        try: time.sleep(3600)\n        except BaseException: pass\n", 4000000},
-    {"def m():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-     "    while True: time.sleep(1)\n",
-     6500000},
-};
-
-static void a_cancelled_model_ends_within_five_seconds(void **state) {
-    PythonFixture *f = *state;
-    for (size_t i = 0; i < COUNT_OF(cancels); i++) {
-        AUTO(strbuf) StrBuf source = {0};
-        strbuf_text(&source, HEAD);
-        strbuf_text(&source, cancels[i].body);
-        int64_t started_us = clock_monotonic_us();
-        f->cancel_after_us = started_us + 500000;
-        assert_true(failed(fixture_run(f, strbuf_c(&source))));
-        int64_t took_us = clock_monotonic_us() - started_us - 500000;
-        if (f->err.kind != ERROR_INTERRUPTED || took_us > cancels[i].within_us) {
-            fail_msg("%s: %s after %lld us: " STR_FMT, cancels[i].body, error_kind_name(f->err.kind), (long long)took_us,
-                     STR_ARG(f->err.message));
-        }
-        f->cancel_after_us = 0;
-        next_model_runs(f);
-    }
-    assert_int_equal(fixture_living_processes(f), 1); /* the warm one */
-}
-
-static void a_cancelled_model_cleans_up_after_itself(void **state) {
-    PythonFixture *f = *state;
-    f->cancel_after_us = clock_monotonic_us() + 1000000;
-    assert_true(failed(fixture_run(f, HEAD "def m():\n"
-                                           "    try: time.sleep(3600)\n"
-                                           "    finally: print('cleaned up')\n")));
-    assert_contains(strbuf_str(&f->log), "stdout: cleaned up");
-    assert_contains(f->err.message, "model 'm' was cancelled");
-}
-
-/* ---- Failures on our side */
-
-static void a_failing_append_is_told_and_ends_the_model(void **state) {
-    PythonFixture *f = *state;
-    int64_t started_us = clock_monotonic_us();
-    f->append_fails = true;
-    assert_fails(f, HEAD "def m():\n    while True: yield one\n", "the disk is full");
-    assert_true(clock_monotonic_us() - started_us < 4000000);
-    f->append_fails = false;
-    next_model_runs(f);
-}
-
-static void a_failing_upstream_is_told_in_place_of_what_the_model_saw(void **state) {
-    PythonFixture *f = *state;
-    fixture_input(f, "orders",
-                  "SELECT CASE WHEN range < 1000000 THEN 1 ELSE CAST('not a ' || range AS INTEGER) END AS v "
-                  "FROM range(1000010)");
-    assert_fails(f, HEAD "def m(orders): return orders.table()\n", "not a 1000000");
-    assert_fails(f, HEAD "def m(orders): yield from orders.reader()\n", "not a 1000000");
-    f->input_count = 0;
-    next_model_runs(f);
-}
-
-static void an_upstream_that_is_not_wanted_any_more_is_interrupted(void **state) {
-    PythonFixture *f = *state;
-    fixture_input(f, "slow", "SELECT a.range AS v FROM range(1000000) a WHERE (SELECT count(*) FROM range(3000000) b WHERE "
-                             "hash(b.range) % (a.range + 2) = 1) > 0");
-    int64_t started_us = clock_monotonic_us();
-    assert_fails(f, HEAD "def m(slow):\n    threading.Timer(0.5, lambda: os._exit(9)).start()\n    return slow.table()\n",
-                 "exit code 9");
-    assert_true(clock_monotonic_us() - started_us < 5000000);
-}
-
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, python_fixture_open, python_fixture_close)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FIXTURE(test_10_3_a_dead_worker_fails_only_its_model),
-        WITH_FIXTURE(what_a_model_leaves_behind_hangs_nothing),
-        WITH_FIXTURE(a_cancelled_model_ends_within_five_seconds),
-        WITH_FIXTURE(a_cancelled_model_cleans_up_after_itself),
-        WITH_FIXTURE(a_failing_append_is_told_and_ends_the_model),
-        WITH_FIXTURE(a_failing_upstream_is_told_in_place_of_what_the_model_saw),
-        WITH_FIXTURE(an_upstream_that_is_not_wanted_any_more_is_interrupted),
+        PYTHON_TEST(test_10_3_a_dead_worker_fails_only_its_model),
+        PYTHON_TEST(what_a_model_leaves_behind_hangs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,12 @@ static Status append_output(void *context, struct ArrowArray *array, Error *err)
 }
 
 static bool is_cancelled(void *context) {
-    const PythonFixture *f = context;
-    return f->cancel_after_us != 0 && clock_monotonic_us() >= f->cancel_after_us;
+    PythonFixture *f = context;
+    if (f->cancel_at == NULL || str_find(strbuf_str(&f->log), str_from(f->cancel_at)) == STR_NOT_FOUND) {
+        return false;
+    }
+    f->cancelled_us = f->cancelled_us == 0 ? clock_monotonic_us() : f->cancelled_us;
+    return true;
 }
 
 /* ---- Life */

@@ -29,7 +29,8 @@ typedef struct PythonFixture {
     size_t input_count;
     pthread_mutex_t log_lock;
     StrBuf log; /* "level: line\n" … */
-    int64_t cancel_after_us; /* monotonic time from which is_cancelled says yes; 0: never */
+    const char *cancel_at; /* is_cancelled says yes once the log holds this; NULL: never */
+    int64_t cancelled_us;  /* when it first said so */
     int64_t begin_count, batch_count, row_count;
     bool only_counts;  /* output rows are dropped, not stored */
     bool append_fails; /* the third batch is refused */
@@ -55,6 +56,17 @@ PythonTask fixture_task(PythonFixture *f, const Model *model);
 Status fixture_run(PythonFixture *f, const char *source);
 /* The same for the check `c` on model `m`, over the input "table". */
 PythonVerdict fixture_check(PythonFixture *f, const char *source);
+
+/* How the source of most models begins. */
+#define HEAD                                                                                                           \
+    "import os, sys, time, signal, threading\n"                                                                        \
+    "import pyarrow as pa\n"                                                                                           \
+    "from interlace import model\n"                                                                                    \
+    "print('pid', os.getpid())\n"                                                                                      \
+    "one = pa.record_batch({'id': [1]})\n"                                                                             \
+    "@model()\n"
+
+#define PYTHON_TEST(test) cmocka_unit_test_setup_teardown(test, python_fixture_open, python_fixture_close)
 
 void expect_contains(Str text, const char *part, const char *file, int line);
 #define assert_contains(text, part) expect_contains((text), (part), __FILE__, __LINE__)

@@ -64,16 +64,16 @@ static uint64_t hash_text(uint64_t hash, Str text, bool folds_case) {
     return mix(hash, text.size);
 }
 
-/* The writer may leave such members out. */
+/* The writer may leave such members out. It does so with defaults, too, but then both values cannot be confused. */
 static bool is_default(const EngineJson *member) {
     switch (member->kind) {
     case ENGINE_JSON_NULL:
-    case ENGINE_JSON_FALSE:
         return true;
     case ENGINE_JSON_STRING:
         return member->text.size == 0 && !is_word(member->key, STR("value"));
     case ENGINE_JSON_ARRAY:
         return member->first == NULL;
+    case ENGINE_JSON_FALSE:
     case ENGINE_JSON_TRUE:
     case ENGINE_JSON_NUMBER:
     case ENGINE_JSON_OBJECT:

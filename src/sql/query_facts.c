@@ -24,6 +24,7 @@ typedef struct Frame {
 typedef struct Surroundings {
     const CteScope *ctes;
     Frame *frame;
+    bool is_table_statement; /* directly in TABLE t */
 } Surroundings;
 
 typedef struct Collector {
@@ -117,14 +118,14 @@ static Status set_name(Collector *collector, SqlTableRef *table) {
     return is_sound ? OK : misplaced(collector, table->name);
 }
 
-static Status add_table(Collector *collector, const QuerySource *source) {
+static Status add_table(Collector *collector, const QuerySource *source, bool takes_alias) {
     SqlTableRef table = {
         .catalog = source->catalog,
         .schema = source->schema,
         .name = source->name,
         .start = source->offset,
         .has_alias = source->alias.size > 0,
-        .takes_alias = !source->is_described,
+        .takes_alias = takes_alias,
     };
     if (source->offset >= collector->sql.size) {
         return misplaced(collector, table.name);
@@ -305,7 +306,7 @@ static Status walk_source(Collector *collector, const QuerySource *source, Surro
         return walk_table_function(collector, source, around);
     }
     if (source->kind == QUERY_TABLE && !is_cte(around.ctes, source)) {
-        TRY(add_table(collector, source));
+        TRY(add_table(collector, source, !source->is_described && !around.is_table_statement));
         source_vec_push(collector->arena, &around.frame->tables, source);
     }
     if (source->left != NULL) {
@@ -338,6 +339,24 @@ static Status walk_ctes(Collector *collector, const Query *query, Surroundings *
     return OK;
 }
 
+static SqlToken token_before(Str sql, size_t offset) {
+    SqlLexer lexer = sql_lexer(sql);
+    SqlToken before = {.kind = SQL_TOKEN_END}, token = sql_lexer_next_code(&lexer);
+    while (token.start < offset && token.kind != SQL_TOKEN_END) {
+        before = token;
+        token = sql_lexer_next_code(&lexer);
+    }
+    return before;
+}
+
+/* TABLE t: the tree has SELECT * FROM t, but no alias may stand there. The star of such a query is at 0, as in FROM t. */
+static bool is_table_statement(const Collector *collector, const Query *query) {
+    const QueryExpr *star = query->projections.count == 1 ? query->projections.items[0] : NULL;
+    bool may_be = star != NULL && star->kind == QUERY_STAR && star->offset == 0 && query->source->kind == QUERY_TABLE;
+    return may_be &&
+           sql_token_is_word(collector->sql, token_before(collector->sql, query->source->offset), "TABLE");
+}
+
 static Status walk_branches(Collector *collector, const Query *query, Surroundings around) {
     for (size_t i = 0; i < query->branches.count; i++) {
         if (i == 1 && query->kind == QUERY_RECURSIVE) {
@@ -353,7 +372,9 @@ static Status walk_query(Collector *collector, const Query *query, Surroundings 
     Frame frame = {.outer = around.frame};
     around.frame = &frame;
     if (query->source != NULL) {
-        TRY(walk_source(collector, query->source, around));
+        Surroundings inside = around;
+        inside.is_table_statement = is_table_statement(collector, query);
+        TRY(walk_source(collector, query->source, inside));
     }
     TRY(walk_exprs(collector, &query->projections, around));
     TRY(walk_exprs(collector, &query->filters, around));

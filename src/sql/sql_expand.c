@@ -131,6 +131,13 @@ static SqlText in_parentheses(Expander *expander, SqlText text) {
     return sql_text_concat(expander->arena, parts, COUNT_OF(parts));
 }
 
+/* One token, f(…) or (…). */
+static bool stands_alone(const SqlTokens *tokens) {
+    size_t open = sql_tokens_is_name(tokens, 0) ? 1 : 0;
+    bool is_bracketed = sql_tokens_is(tokens, open, "(") && sql_tokens_close(tokens, open) == tokens->list.count - 1;
+    return tokens->list.count == 1 || is_bracketed;
+}
+
 /* A lambda's variable in the macro would change what the argument means. */
 static Status check_capture(Expander *expander, const SqlMacro *macro, const SqlText *argument, const SqlTokens *tokens,
                             const SqlParameterUse *use) {
@@ -159,7 +166,7 @@ static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlP
         return error_set_at(expander->err, ERROR_DEFINITION, call->macro->place,
                             "macro '" STR_FMT "' expands to more than %zu bytes", STR_ARG(call->macro->name), SQL_TEXT_MAX);
     }
-    SqlText replacement = tokens.list.count == 1 ? argument : in_parentheses(expander, argument);
+    SqlText replacement = stands_alone(&tokens) ? argument : in_parentheses(expander, argument);
     SqlEdit edit = {.start = use->start, .end = use->end, .replacement = replacement};
     sql_edit_vec_push(expander->arena, edits, edit);
     return OK;

@@ -12,7 +12,7 @@ typedef struct SqlTableRef {
     bool schema_quoted, name_quoted;
     size_t start, end; /* the whole qualified name in the text */
     bool has_alias;
-    bool takes_alias;  /* false for DESCRIBE t, SUMMARIZE t: a spliced name gets no alias there */
+    bool takes_alias;  /* false for DESCRIBE t, SUMMARIZE t, TABLE t: a spliced name gets no alias there */
     bool is_file;      /* FROM 'x.csv' */
 } SqlTableRef;
 DEFINE_VEC(SqlTableRefVec, sql_table_ref_vec, SqlTableRef)

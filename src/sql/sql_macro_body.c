@@ -258,8 +258,9 @@ static size_t find_parameter(const BodyScan *scan, Str name) {
 }
 
 static bool is_alias(const BodyScan *scan, size_t index) {
+    bool is_table = is_word(scan, index - 1, "JOIN");
     bool qualifies = is(scan, index + 1, ".") || is(scan, index - 1, ".") || is(scan, index - 1, "::");
-    return sql_tokens_is_name(scan->body, index) && !qualifies && !may_start_expression(scan, index);
+    return sql_tokens_is_name(scan->body, index) && !is_table && !qualifies && !may_start_expression(scan, index);
 }
 
 /* An alias hides the parameter in all subqueries around it: those see it, or may. */

@@ -151,6 +151,20 @@ static int promote_for_ever(Fixture *f) {
     return 0;
 }
 
+/* A reader beside it, whatever state its files are in, sees one promotion whole. */
+static void read_whole_mappings(Fixture *f, int64_t span_us) {
+    int64_t until_us = clock_monotonic_us() + span_us;
+    do {
+        AUTO(state_store) StateStore *reader = fixture_open_existing(f);
+        PointerVec pointers;
+        assert_done(state_load_pointers(reader, STR("prod"), f->arena, &pointers, &f->err), &f->err);
+        assert_true(pointers.count == 0 || pointers.count == 20);
+        for (size_t i = 1; i < pointers.count; i++) {
+            assert_true(str_equal(pointers.items[i].fingerprint, pointers.items[0].fingerprint));
+        }
+    } while (clock_monotonic_us() < until_us);
+}
+
 static void death_at_any_moment_leaves_whole_generations(void **state) {
     (void)state;
     for (unsigned round = 0; round < 12; round++) {
@@ -159,9 +173,10 @@ static void death_at_any_moment_leaves_whole_generations(void **state) {
         Fixture *f = fresh;
         pid_t child = fixture_start(f, "promote_for_ever", NULL);
         wait_for_file(path_join(f->arena, f->folder, STR("started")));
-        usleep(1000 + round * 1700);
+        read_whole_mappings(f, 1000 + round * 1700);
         kill(child, SIGKILL);
         assert_killed(fixture_wait(child));
+        read_whole_mappings(f, 0);
         recover(f);
         assert_int_equal(fixture_sql_int(f, "SELECT count(DISTINCT fingerprint) > 1 FROM pointers"), 0);
         assert_int_equal(fixture_sql_int(f, "SELECT count(*) FROM generation_pointers") % 20, 0);

@@ -27,7 +27,9 @@ static void read_snapshot(sqlite3_stmt *row, Arena *arena, void *rows) {
 }
 
 Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err) {
-    SnapshotVec snapshots = {0};
+    int64_t count;
+    TRY(state_query_int(store, "SELECT count(*) FROM snapshots", NO_VALUES, &count, err));
+    SnapshotVec snapshots = {.items = ARENA_NEW_ARRAY(arena, Snapshot, (size_t)count), .capacity = (size_t)count};
     TRY(state_query(store,
                     "SELECT name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"
                     " definition_sql, definition_source, physical_catalog, physical_schema, physical_name, is_view,"

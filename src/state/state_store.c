@@ -207,12 +207,13 @@ static const char *database_uri(Arena *arena, Str path, const char *options) {
     return strbuf_copy(&uri, arena).ptr;
 }
 
-/* A reader sees one moment: its transaction is open until it closes. */
+/* A reader sees one moment: its transaction is open until it closes. It goes through the tables once, so a small cache
+ * is as good as a large one, and cheaper. */
 static Status connect_reader(StateStore *store, const char *options, StateFormat *format_out, Error *err) {
     const char *uri = database_uri(store->arena, store->path, options);
     TRY(connect_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err));
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    TRY(state_script(store, "BEGIN", err));
+    TRY(state_script(store, "PRAGMA cache_size = -512; BEGIN", err));
     TRY(state_read_format(store, format_out, err));
     return state_check_format(store, *format_out, err);
 }

@@ -2,9 +2,15 @@
  * at, the lock, unfinished promotions, check results, events. Opened by one thread at a time; several processes may
  * share it.
  *
- * A reading command never creates it: state_store_open_existing gives an empty in-memory store when the file is
- * missing. Errors: ConfigurationError with the file's name when it is damaged (code state.corrupt), of a newer format
- * (state.newer), unreadable or in a read-only folder; what to do is in the hint. */
+ * state_store_open makes the folder and the file and brings an older format up to date. state_store_open_existing is
+ * for commands that only read: it creates and changes nothing, not beside a writer, not after one that was killed, not
+ * in a read-only folder; it sees one moment until it is closed; a missing or empty file gives an empty store in memory.
+ * Only a file of an older format, or one that needs repair by a writer, is opened as by state_store_open.
+ *
+ * Errors name the file, and the hint says what to do. ConfigurationError: damaged (code state.corrupt), of a newer
+ * format (state.newer), somebody else's database (state.foreign), not to be read (state.unreadable) or written
+ * (state.unwritable); ExecutionError: no room (state.full), a failing disk (state.io); LockError: another process keeps
+ * it busy for over 10 s (state.busy). What was recorded before is kept in each case. */
 #ifndef INTERLACE_STATE_STATE_STORE_H
 #define INTERLACE_STATE_STATE_STORE_H
 

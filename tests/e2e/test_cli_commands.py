@@ -78,6 +78,23 @@ def test_06_4_plan_explains_and_shows_differences(project):
     assert "-SELECT 1 AS id" in out and "+SELECT 2 AS id" in out
 
 
+def test_06_4_plan_shows_differences_of_python_models(fresh_quickstart):
+    fresh_quickstart.ok("apply")
+    text = fresh_quickstart.read("models/enriched_events.py")
+    fresh_quickstart.write({"models/enriched_events.py": text.replace('"purchase"', '"order"')})
+    out = fresh_quickstart.ok("plan", "--diff").stdout
+    assert '-            "is_conversion": pc.equal(batch["kind"], "purchase"),' in out
+    assert '+            "is_conversion": pc.equal(batch["kind"], "order"),' in out
+
+
+def test_06_4_warnings_of_the_configuration_go_to_stderr(project):
+    project.write({"interlace.yaml": "scheduler: {slots: 2}\n", "models/a.sql": "SELECT 1 AS id"})
+    result = project.ok("models")
+    assert result.stderr.startswith("warning: 'scheduler'")
+    assert len(result.stderr.splitlines()) == 1
+    assert project.ok("models", "--quiet").stderr == ""
+
+
 def test_03_5_5_markdown_starts_with_the_marker_and_is_stable(project):
     project.write(CHAIN)
     first = project.ok("plan", "--markdown").stdout
@@ -214,7 +231,7 @@ def test_05_5_2_a_tightened_check_runs_against_what_is_live(project):
         ("not_null_id", "passed"),
         ("range_id", "failed"),
     ]
-    text = project.fails("checks", "run") if False else project.run("checks", "run")
+    text = project.run("checks", "run")
     assert text.code == 1
     assert "failed a.range_id (1 failing)" in text.stdout
     assert len(project.json("checks", "run", "--check", "not_null_id")) == 1

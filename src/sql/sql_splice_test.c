@@ -1,0 +1,140 @@
+#include "sql/sql_fixture.h"
+
+/* Every table but those of catalog `keep` becomes "p"."<name>_1". */
+static Str spliced(SqlFixture *f, const char *sql) {
+    SqlText text = sql_text_own(f->arena, str_from(sql));
+    SqlAnalysis analysis = analyze(f, text.text);
+    SqlReplacement *replacements = ARENA_NEW_ARRAY(f->arena, SqlReplacement, analysis.facts->tables.count);
+    for (size_t i = 0; i < analysis.facts->tables.count; i++) {
+        const SqlTableRef *table = &analysis.facts->tables.items[i];
+        if (!str_equal(table->catalog, STR("keep"))) {
+            replacements[i].relation =
+                (SqlRelation){.schema = STR("p"), .name = str_format(f->arena, STR_FMT "_1", STR_ARG(table->name))};
+        }
+    }
+    SqlText result = {0};
+    assert_false(failed(sql_splice(&text, analysis.facts, replacements, NULL, 0, f->arena, &result, &f->err)));
+    (void)parse(f, result.text); /* still SQL */
+    return result.text;
+}
+
+static void names_are_replaced_and_nothing_else(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *spliced;
+    } cases[] = {
+        {"select 1", "select 1"},
+        {"SELECT a -- x\nFROM  t", "SELECT a -- x\nFROM  \"p\".\"t_1\" AS \"t\""},
+        {"from raw.Orders", "from \"p\".\"Orders_1\" AS \"orders\""},
+        {"from raw.\"Orders\"", "from \"p\".\"Orders_1\" AS \"Orders\""},
+        {"from \"a\"\"b\"", "from \"p\".\"a\"\"b_1\" AS \"a\"\"b\""},
+        {"from t o, u as v, w x(a, b)", "from \"p\".\"t_1\" o, \"p\".\"u_1\" as v, \"p\".\"w_1\" x(a, b)"},
+        {"from x: t", "from x: \"p\".\"t_1\""},
+        {"from keep.s.t, t", "from keep.s.t, \"p\".\"t_1\" AS \"t\""},
+        {"from t tablesample 10%", "from \"p\".\"t_1\" AS \"t\" tablesample 10%"},
+        {"from t at (version => 3)", "from \"p\".\"t_1\" AS \"t\" at (version => 3)"},
+        {"table t", "table \"p\".\"t_1\""},
+        {"describe t", "describe \"p\".\"t_1\""},
+        {"select * from (summarize s.t)", "select * from (summarize \"p\".\"t_1\")"},
+        {"select raw.t.a, t.b, raw.t.c.d from raw.t", "select t.a, t.b, t.c.d from \"p\".\"t_1\" AS \"t\""},
+        {"select main.t.a from t", "select t.a from \"p\".\"t_1\" AS \"t\""},
+        {"select raw . t . a from raw.t where raw.t.b > 1", "select t . a from \"p\".\"t_1\" AS \"t\" where t.b > 1"},
+        {"select keep.raw.t.a, raw.t.b from keep.raw.t", "select keep.raw.t.a, raw.t.b from keep.raw.t"},
+        {"select sum(x) over w, sum(y) over w from t window w as (order by (from u))",
+         "select sum(x) over w, sum(y) over w from \"p\".\"t_1\" AS \"t\" window w as (order by (from \"p\".\"u_1\" AS \"u\"))"},
+        {"with t as (select * from t) from t", "with t as (select * from \"p\".\"t_1\" AS \"t\") from t"},
+        {"pivot t on k in ('a')", "pivot \"p\".\"t_1\" AS \"t\" on k in ('a')"},
+        {"select größe from größen", "select größe from \"p\".\"größen_1\" AS \"größen\""},
+        {"select a from\xC2\xA0\xE2\x80\x83t", "select a from\xC2\xA0\xE2\x80\x83\"p\".\"t_1\" AS \"t\""},
+        {"from t;", "from \"p\".\"t_1\" AS \"t\";"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_text(cases[i].sql, spliced(f, cases[i].sql), cases[i].spliced);
+    }
+}
+
+/* --- Inlined models ----------------------------------------------------------------------------------------------------------- */
+
+/* Tables called e or f become the inlined models of these names. */
+static Str inlined(SqlFixture *f, const char *sql, const char *const *bodies, size_t count) {
+    static const char *const names[] = {"_eph_e", "_eph_f"};
+    SqlText text = sql_text_own(f->arena, str_from(sql));
+    SqlAnalysis analysis = analyze(f, text.text);
+    SqlReplacement *replacements = ARENA_NEW_ARRAY(f->arena, SqlReplacement, analysis.facts->tables.count);
+    SqlInlined models[2];
+    for (size_t i = 0; i < count; i++) {
+        models[i] = (SqlInlined){.cte_name = str_from(names[i]), .body = sql_text_own(f->arena, str_from(bodies[i]))};
+    }
+    for (size_t i = 0; i < analysis.facts->tables.count; i++) {
+        Str name = analysis.facts->tables.items[i].name;
+        replacements[i].relation.name = str_format(f->arena, "_eph_" STR_FMT, STR_ARG(name));
+    }
+    SqlText result = {0};
+    assert_false(failed(sql_splice(&text, analysis.facts, replacements, models, count, f->arena, &result, &f->err)));
+    (void)parse(f, result.text);
+    return result.text;
+}
+
+static void inlined_models_come_first(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *inlined;
+    } cases[] = {
+        {"from e", "WITH \"_eph_e\" AS (select 1 as a) from \"_eph_e\" AS \"e\""},
+        {"-- x\nselect * from e;", "-- x\nWITH \"_eph_e\" AS (select 1 as a) select * from \"_eph_e\" AS \"e\";"},
+        {"with a as (from e) from a", "with \"_eph_e\" AS (select 1 as a),  a as (from \"_eph_e\" AS \"e\") from a"},
+        {"WITH RECURSIVE a as (select 1) from a, e",
+         "WITH RECURSIVE \"_eph_e\" AS (select 1 as a),  a as (select 1) from a, \"_eph_e\" AS \"e\""},
+        {"with e as (from e) from e", "with \"_eph_e\" AS (select 1 as a),  e as (from \"_eph_e\" AS \"e\") from e"},
+        {"(from e) union all select 2", "WITH \"_eph_e\" AS (select 1 as a) (from \"_eph_e\" AS \"e\") union all select 2"},
+        {"(with b as (from e) from b) limit 1", "(with \"_eph_e\" AS (select 1 as a),  b as (from \"_eph_e\" AS \"e\") from b) limit 1"},
+        {"(with b as (select 1) from b) union from e",
+         "WITH \"_eph_e\" AS (select 1 as a) (with b as (select 1) from b) union from \"_eph_e\" AS \"e\""},
+        {"pivot e on a in (1)", "WITH \"_eph_e\" AS (select 1 as a) pivot \"_eph_e\" AS \"e\" on a in (1)"},
+        {"values ((from e))", "WITH \"_eph_e\" AS (select 1 as a) values ((from \"_eph_e\" AS \"e\"))"},
+        {"table e", "WITH \"_eph_e\" AS (select 1 as a) table \"_eph_e\""},
+        {"describe e -- x", "WITH \"_eph_e\" AS (select 1 as a) FROM (describe \"_eph_e\") -- x"},
+        {"summarize from e ;", "WITH \"_eph_e\" AS (select 1 as a) FROM (summarize from \"_eph_e\" AS \"e\") ;"},
+    };
+    const char *const body = "select 1 as a ; -- x";
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_text(cases[i].sql, inlined(f, cases[i].sql, &body, 1), cases[i].inlined);
+    }
+    const char *const bodies[] = {"select 1", "from _eph_e"};
+    check_text("two", inlined(f, "from f", bodies, 2),
+               "WITH \"_eph_e\" AS (select 1), \"_eph_f\" AS (from _eph_e) from \"_eph_f\" AS \"f\"");
+    check_text("two before a CTE", inlined(f, "with a as (from f) from a", bodies, 2),
+               "with \"_eph_e\" AS (select 1), \"_eph_f\" AS (from _eph_e),  a as (from \"_eph_f\" AS \"f\") from a");
+}
+
+static void cte_names_do_not_clash(void **state) {
+    SqlFixture *f = *state;
+    const SqlFacts *facts = analyze(f, STR("with _eph_e as (select 1), _EPH_E_2 as (select 2) from _eph_e")).facts;
+    check_text("taken twice", sql_unused_cte_name(facts, STR("_eph_e"), f->arena), "_eph_e_3");
+    check_text("free", sql_unused_cte_name(facts, STR("_eph_f"), f->arena), "_eph_f");
+}
+
+static void bodies_lose_their_tail(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *body;
+    } cases[] = {
+        {"select 1", "select 1"},        {"select 1 ; ", "select 1"},      {"select 1; -- x", "select 1"},
+        {"select 1 -- x", "select 1"},   {"select ';' /* ; */ ;;\n", "select ';'"}, {"/* a */ select 1", "/* a */ select 1"},
+        {"-- x", ""},                    {"", ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        SqlText text = sql_text_own(f->arena, str_from(cases[i].sql));
+        check_text(cases[i].sql, sql_text_as_body(&text, f->arena).text, cases[i].body);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_replaced_and_nothing_else),
+        cmocka_unit_test(inlined_models_come_first),
+        cmocka_unit_test(cte_names_do_not_clash),
+        cmocka_unit_test(bodies_lose_their_tail),
+    };
+    return cmocka_run_group_tests_name("sql splice", tests, sql_fixture_setup, sql_fixture_teardown);
+}
