@@ -30,6 +30,7 @@ def reading_query(upstreams):
         )
         joins.append(f"LEFT JOIN other_{index} USING (id)")
     total = " + ".join(["picked.amount"] + [f"coalesce(other_{index}.amount, 0)" for index in range(len(others))])
+    total = f"({total}) % 1000"  # or it would outgrow its type along the layers
     return (
         f"WITH {', '.join(ctes)}\nSELECT\n    id,\n    {total} AS amount,\n    CASE WHEN kind > 2 THEN kind ELSE 0 END AS kind\n"
         f"FROM picked\n{chr(10).join(joins)}\n"

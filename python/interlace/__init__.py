@@ -13,15 +13,16 @@ the standard library is imported before a model runs.
 import sys
 
 # Before anything that an older Python could not even read.
-if sys.version_info < (3, 10):
+if sys.version_info < (3, 10):  # noqa: UP036
     raise ImportError(
-        "interlace needs Python 3.10 or newer, but %s is %d.%d" % ((sys.executable,) + tuple(sys.version_info[:2]))
+        "interlace needs Python 3.10 or newer, but %s is %d.%d" % ((sys.executable,) + tuple(sys.version_info[:2]))  # noqa: UP031
     )
 
+from interlace import log
 from interlace._variables import var
 from interlace._version import __version__
 from interlace.discovery.recording import volatile
 from interlace.dsl.decorators import CheckSpec, check, model, stream
 from interlace.exceptions import Cancelled
 
-__all__ = ["Cancelled", "CheckSpec", "__version__", "check", "model", "stream", "var", "volatile"]
+__all__ = ["Cancelled", "CheckSpec", "__version__", "check", "log", "model", "stream", "var", "volatile"]

@@ -213,7 +213,6 @@ void console_say_block(Console *console, const char *level, Str lines) {
 
 /* What an event line says behind the event's name. */
 static void append_event_text(StrBuf *out, const Event *event) {
-    AUTO(arena) Arena *arena = arena_create();
     switch (event->type) {
     case EVENT_PLAN:
         strbuf_format(out, STR_FMT ", %zu model(s)", STR_ARG(event->plan->environment), event->plan->tasks.count);
@@ -222,10 +221,8 @@ static void append_event_text(StrBuf *out, const Event *event) {
         strbuf_append(out, event->model->name);
         return;
     case EVENT_MODEL_DONE:
-    case EVENT_MODEL_CANCELLED:
-        strbuf_format(out, STR_FMT " %.2fs", STR_ARG(event->model->name), event->seconds);
-        return;
     case EVENT_MODEL_FAILED:
+    case EVENT_MODEL_CANCELLED:
         strbuf_format(out, STR_FMT " %.2fs", STR_ARG(event->model->name), event->seconds);
         return;
     case EVENT_CHECK:

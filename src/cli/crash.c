@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
 #define EXIT_INTERNAL 70
 #define FRAMES_MAX 64
 
@@ -50,12 +56,18 @@ static void on_fault(int signal_number) {
     _exit(EXIT_INTERNAL);
 }
 
-void crash_install_handlers(void) {
-#ifndef __SANITIZE_ADDRESS__
-    const char *folder = getenv("TMPDIR");
+static void choose_trace_path(void) {
     static StrBuf path;
+    const char *folder = getenv("TMPDIR");
     strbuf_format(&path, "%s/interlace-fault-%ld.txt", folder == NULL ? P_tmpdir : folder, (long)getpid());
     trace_path = strbuf_c(&path);
+}
+
+void crash_install_handlers(void) {
+    if (IS_SANITIZED) {
+        return;
+    }
+    choose_trace_path();
     stack_t stack = {.ss_sp = fault_stack, .ss_size = sizeof fault_stack};
     sigaltstack(&stack, NULL);
     void *frame[1];
@@ -67,7 +79,4 @@ void crash_install_handlers(void) {
     for (size_t i = 0; i < COUNT_OF(signals); i++) {
         sigaction(signals[i], &action, NULL);
     }
-#else
-    (void)on_fault;
-#endif
 }

@@ -98,22 +98,27 @@ static void scan_letters(Scan *scan, Str word) {
     }
 }
 
+static void scan_word(Scan *scan, Str word) {
+    Str name = long_name(word);
+    if (name.size > 0) {
+        scan_long(scan, word, name);
+    } else if (word.size > 1 && word.ptr[0] == '-' && is_letter(word.ptr[1])) {
+        scan_letters(scan, word);
+    } else {
+        str_vec_push(scan->arena, &scan->arguments, word);
+    }
+}
+
 static void scan_words(Scan *scan) {
-    bool options_ended = false;
     while (scan->next < scan->count) {
         Str word = str_from(scan->words[scan->next++]);
-        Str name = long_name(word);
-        if (options_ended) {
-            str_vec_push(scan->arena, &scan->arguments, word);
-        } else if (str_equal(word, STR("--"))) {
-            options_ended = true;
-        } else if (name.size > 0) {
-            scan_long(scan, word, name);
-        } else if (word.size > 1 && word.ptr[0] == '-' && is_letter(word.ptr[1])) {
-            scan_letters(scan, word);
-        } else {
-            str_vec_push(scan->arena, &scan->arguments, word);
+        if (str_equal(word, STR("--"))) {
+            break;
         }
+        scan_word(scan, word);
+    }
+    while (scan->next < scan->count) {
+        str_vec_push(scan->arena, &scan->arguments, str_from(scan->words[scan->next++]));
     }
 }
 

@@ -35,6 +35,7 @@ void table_add(Table *table, const TableCell *cells) {
  */
 
 static void measure(const Table *table, const Terminal *terminal, size_t *widths) {
+    assert(table->column_count > 0);
     size_t dash_width = text_width(glyph(terminal, GLYPH_DASH));
     for (size_t i = 0; i < table->column_count; i++) {
         widths[i] = text_width(str_from(table->columns[i].title));

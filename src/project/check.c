@@ -226,6 +226,9 @@ static Status find_checked_model(const ProjectLoad *load, const PythonCheck *che
 }
 
 static Status read_python_check(ProjectLoad *load, const PythonCheck *declared, Error *err) {
+    if (load->has_hidden_models && !str_map_contains(load->project->by_name, declared->model)) {
+        return OK;
+    }
     Model *model;
     TRY(find_checked_model(load, declared, &model, err));
     if (is_taken(&model->checks, declared->name)) {

@@ -96,15 +96,21 @@ static void append_columns(QueryWriter *writer) {
     }
 }
 
-/* A number stands as it is; a text takes the type of the column it is compared with. */
+typedef enum ValueClass { VALUE_NUMBER, VALUE_BOOLEAN, VALUE_TEXT, VALUE_CLASS_COUNT } ValueClass;
+
+static ValueClass class_of(const ConfigValue *value) {
+    if (value->quoted) {
+        return VALUE_TEXT;
+    }
+    return value->is_number ? VALUE_NUMBER : value->is_boolean ? VALUE_BOOLEAN : VALUE_TEXT;
+}
+
+/* A number or boolean stands as it is; a text takes the type of the column it is compared with. */
 static void append_value(QueryWriter *writer, const ConfigValue *value) {
-    double number;
-    if (value->is_boolean && !value->quoted) {
-        strbuf_append(&writer->own, value->text);
-    } else if (value->is_number && str_to_double(value->text, &number)) {
-        strbuf_append(&writer->own, value->text);
-    } else {
+    if (class_of(value) == VALUE_TEXT) {
         sql_literal(&writer->own, value->text);
+    } else {
+        strbuf_append(&writer->own, value->text);
     }
 }
 
@@ -128,15 +134,6 @@ static Status bad_not_null(QueryWriter *writer, Error *err) {
         strbuf_text(&writer->own, " IS NULL");
     }
     return OK;
-}
-
-typedef enum ValueClass { VALUE_NUMBER, VALUE_BOOLEAN, VALUE_TEXT, VALUE_CLASS_COUNT } ValueClass;
-
-static ValueClass class_of(const ConfigValue *value) {
-    return value->quoted       ? VALUE_TEXT
-           : value->is_number  ? VALUE_NUMBER
-           : value->is_boolean ? VALUE_BOOLEAN
-                               : VALUE_TEXT;
 }
 
 /* " AND column NOT IN (…)" for the values of one class: a list of several types would be compared as text. */

@@ -314,7 +314,8 @@ static Status resolve_parameter(ProjectLoad *load, const Spellings *spellings, M
         add_parameter(load, draft, parameter->name, PARAMETER_UPSTREAM, upstream);
         return OK;
     }
-    return parameter->has_default ? OK : refuse_parameter(load, spellings, model, parameter->name, err);
+    bool may_be_unknown = parameter->has_default || load->has_hidden_models;
+    return may_be_unknown ? OK : refuse_parameter(load, spellings, model, parameter->name, err);
 }
 
 static void note_unused_cursor(ProjectLoad *load, const ModelDraft *draft) {

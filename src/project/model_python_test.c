@@ -226,6 +226,17 @@ static void python_is_asked_only_when_there_is_something_to_ask(void **state) {
     assert_fault(f, "DefinitionError", "cannot load");
 }
 
+static void a_broken_file_hides_models_and_makes_no_further_faults(void **state) {
+    Fixture *f = *state;
+    f->has_broken_file = true;
+    fixture_write(f, "models/report.sql",
+                  "/* interlace:\n  depends_on: hidden\n  checks: [{relationships: {column: id, "
+                  "to: hidden, field: id}}]\n*/ SELECT * FROM hidden");
+    f->manifest = MANIFEST(MODEL("a", PARAM("hidden") "," PARAM("customers"), ""), CHECK("c", "hidden", ""));
+    assert_fault_count(f, 1);
+    assert_fault(f, "DefinitionError", "could not load models/bad.py");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PYTHON_TEST(a_manifest_entry_is_a_model),
@@ -238,6 +249,7 @@ int main(void) {
         PYTHON_TEST(later_features_of_python_are_refused),
         PYTHON_TEST(python_checks_follow_the_declared_ones),
         PYTHON_TEST(python_checks_are_validated),
+        PYTHON_TEST(a_broken_file_hides_models_and_makes_no_further_faults),
         PYTHON_TEST(python_is_asked_only_when_there_is_something_to_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

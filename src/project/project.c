@@ -76,7 +76,8 @@ static void read_python_models(ProjectLoad *load, const PythonDiscovery *python,
     const ConfigValue *manifest = NULL;
     size_t faults_before = load->faults->count;
     Status status = python->discover(python->context, load->config, files, load->arena, &manifest, load->faults);
-    load->has_fault |= failed(status) || load->faults->count > faults_before;
+    load->has_hidden_models = failed(status) || load->faults->count > faults_before;
+    load->has_fault |= load->has_hidden_models;
     if (manifest != NULL) {
         project_read_manifest(load, manifest);
     }

@@ -51,6 +51,11 @@ static Status discover(void *context, const ProjectConfig *config, const PythonF
         error_list_take(faults, &err);
         return FAILED;
     }
+    if (f->has_broken_file) {
+        error_set_at(&err, ERROR_DEFINITION, (SourceSpan){.file = STR("models/bad.py")},
+                     "could not load models/bad.py");
+        error_list_take(faults, &err);
+    }
     *manifest_out = manifest;
     return OK;
 }

@@ -9,6 +9,7 @@ typedef struct Fixture {
     Arena *arena;
     Str root;
     const char *manifest; /* JSON of the Python manifest; NULL: the project has no Python */
+    bool has_broken_file; /* discovery reports a fault beside the manifest */
     size_t discoveries;   /* how often it was asked for */
     Project *project;     /* of the last load; NULL when it failed */
     ErrorList faults;

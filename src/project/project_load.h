@@ -54,6 +54,7 @@ typedef struct ProjectLoad {
     PythonCheckVec python_checks;
     ErrorList *faults;
     bool has_fault;
+    bool has_hidden_models; /* a Python file did not load: a name that is no model here may be one of its models */
 } ProjectLoad;
 
 /* Reports the fault in `err`, which is empty afterwards. */

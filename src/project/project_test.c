@@ -260,7 +260,7 @@ static void two_models_do_not_deliver_to_one_place(void **state) {
 
 static void later_features_are_refused_by_name(void **state) {
     static const char *const cases[][2] = {
-        {"strategy: merge, key: id", "a strategy other than replace"},
+        {"strategy: merge, key: id", "strategy merge"},
         {"materialise: table, target: crm.t", "materialise: table"},
         {"materialise: file, path: a.csv", "materialise: file"},
         {"indexes: [id]", "indexes"},

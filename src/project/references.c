@@ -19,16 +19,25 @@ static Model *find_relation(const ProjectLoad *load, Str schema, Str name, StrBu
     return str_map_find(load->relations, strbuf_str(key));
 }
 
-/* The catalog of the engine's own database: a DuckDB file's name without its ending. */
-static Str own_catalog(const EngineConfig *engine) {
+/* The engine calls its own database after the file, up to the first dot; three names it keeps for itself. */
+static Str catalog_of_file(Str path, Arena *arena) {
+    static const Str reserved[] = {STR_INIT("main"), STR_INIT("temp"), STR_INIT("system")};
+    Str name = path_base_name(path);
+    name = str_slice(name, 0, str_find_char(name, '.'));
+    for (size_t i = 0; i < COUNT_OF(reserved); i++) {
+        if (str_equal(reserved[i], name)) {
+            return str_format(arena, STR_FMT "_db", STR_ARG(name));
+        }
+    }
+    return name;
+}
+
+static Str own_catalog(const EngineConfig *engine, Arena *arena) {
     if (engine == NULL) {
         return STR_EMPTY;
     }
-    if (str_equal(engine->database_path, STR(":memory:"))) {
-        return STR("memory");
-    }
-    Str name = path_base_name(engine->database_path);
-    return str_slice(name, 0, str_find_last_char(name, '.'));
+    bool is_memory = str_equal(engine->database_path, STR(":memory:"));
+    return is_memory ? STR("memory") : catalog_of_file(engine->database_path, arena);
 }
 
 /* The reader's engine; NULL when it names an unknown one. */
@@ -75,8 +84,8 @@ static Model *resolve_table(const ProjectLoad *load, const Model *reader, const 
     }
     if (table->catalog.size > 0) {
         const EngineConfig *engine = engine_of(load, reader);
-        return str_equal_fold(table->catalog, own_catalog(engine)) ? find_in_schema(load, table, key)
-                                                                   : find_deep(load, engine, table);
+        return str_equal_fold(table->catalog, own_catalog(engine, load->arena)) ? find_in_schema(load, table, key)
+                                                                                : find_deep(load, engine, table);
     }
     if (table->schema.size == 0) {
         return find_in_main(load, table, key);
@@ -86,7 +95,9 @@ static Model *resolve_table(const ProjectLoad *load, const Model *reader, const 
         return model;
     }
     /* The engine reads warehouse.orders as warehouse.main.orders. */
-    return str_equal_fold(table->schema, own_catalog(engine_of(load, reader))) ? find_in_main(load, table, key) : NULL;
+    return str_equal_fold(table->schema, own_catalog(engine_of(load, reader), load->arena))
+               ? find_in_main(load, table, key)
+               : NULL;
 }
 
 Model **resolve_tables(const ProjectLoad *load, const Model *model, const SqlFacts *facts, Arena *arena) {
@@ -258,6 +269,9 @@ static void resolve_declared(ProjectLoad *load, ModelDraft *draft) {
         Model *upstream = str_map_find(load->project->by_name, name);
         if (upstream != NULL) {
             add_upstream(load, draft, upstream, &place);
+            continue;
+        }
+        if (load->has_hidden_models) {
             continue;
         }
         AUTO(error) Error err;

@@ -1,3 +1,5 @@
+#include "base/files.h"
+#include "duck/duck_connection.h"
 #include "project/project_fixture.h"
 
 static void write_config(Fixture *f) {
@@ -97,6 +99,34 @@ static void the_catalog_of_the_warehouse_is_dropped(void **state) {
     assert_upstreams(f, "c", "");
 }
 
+/* As the engine names it, so that a change there shows here. */
+static void the_catalog_is_named_as_the_engine_names_it(void **state) {
+    static const char *const files[] = {"wh.duckdb", "data.v1.duckdb", "my-wh.db",
+                                        "plain",     "main.duckdb",    "temp.duckdb"};
+    Fixture *f = *state;
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        AUTO(error) Error err;
+        error_init(&err);
+        DuckDatabase *database;
+        DuckConnection *connection;
+        DuckRows rows;
+        DuckOpenOptions options = {.path = path_join(f->arena, f->root, str_from(files[i]))};
+        assert_done(duck_database_open(&options, &database, &err), &err);
+        assert_done(duck_connection_open(database, &connection, &err), &err);
+        assert_done(duck_query(connection, STR("SELECT current_database()"), f->arena, &rows, &err), &err);
+        duck_connection_close(connection);
+        duck_database_close(database);
+
+        Str catalog = duck_cell(&rows, 0, 0)->text;
+        fixture_write(f, "interlace.yaml", str_format(f->arena, "database: %s\n", files[i]).ptr);
+        fixture_write(f, "models/orders.sql", "SELECT 1 AS id");
+        fixture_write(f, "models/a.sql",
+                      str_format(f->arena, "SELECT * FROM \"" STR_FMT "\".main.orders", STR_ARG(catalog)).ptr);
+        assert_loads(f);
+        assert_upstreams(f, "a", "orders");
+    }
+}
+
 static void a_deep_schema_is_reached_in_both_spellings(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/a/b/c.sql", "SELECT 1 AS id");
@@ -184,6 +214,7 @@ int main(void) {
         PROJECT_TEST(test_01_7_4_a_model_that_reads_itself_is_refused),
         PROJECT_TEST(test_01_7_5_unquoted_names_have_no_case),
         PROJECT_TEST(the_catalog_of_the_warehouse_is_dropped),
+        PROJECT_TEST(the_catalog_is_named_as_the_engine_names_it),
         PROJECT_TEST(a_deep_schema_is_reached_in_both_spellings),
         PROJECT_TEST(main_is_the_schema_of_names_without_dots),
         PROJECT_TEST(references_stand_beside_their_tables),

@@ -56,7 +56,7 @@ static void values_of_all_types_come_back_as_they_went(void **state) {
     PythonFixture *f = *state;
     fixture_sql(f, "CREATE TABLE source AS SELECT unnest([true, NULL]) AS b, 1::TINYINT AS i1, 2::SMALLINT AS i2, 3::INTEGER "
                    "AS i4, 4::BIGINT AS i8, 5::UTINYINT AS u1, 6::USMALLINT AS u2, 7::UINTEGER AS u4, 8::UBIGINT AS u8, "
-                   "170141183460469231731687303715884105727::HUGEINT AS h, 1.5::FLOAT AS f4, 'nan'::DOUBLE AS f8, "
+                   "12345678901234567890123456789::HUGEINT AS h, 1.5::FLOAT AS f4, 'nan'::DOUBLE AS f8, "
                    "12345.67::DECIMAL(9,2) AS d, 'ü€😀' AS s, '\\x00\\xFF'::BLOB AS bin, DATE '2026-02-28' AS dt, "
                    "TIME '12:34:56.789' AS t, TIMESTAMP '2026-01-02 03:04:05.678901' AS ts, "
                    "TIMESTAMP_NS '2026-01-02 03:04:05.678901234' AS tsn, TIMESTAMPTZ '2026-01-02 03:04:05+02' AS tz, "
@@ -96,7 +96,7 @@ static void test_10_5_the_cursor_keeps_its_type_and_value(void **state) {
         {"SELECT 1 WHERE false", "None"},
     };
     PythonFixture *f = *state;
-    fixture_sql(f, "SET TimeZone = 'UTC'");
+    fixture_sql(f, "SET GLOBAL TimeZone = 'UTC'");
     fixture_input(f, "cursor", NULL);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         f->inputs[0].sql = cases[i].sql;
@@ -126,9 +126,9 @@ static void ctx_tells_about_the_run(void **state) {
 
 static void variables_of_the_project_have_their_types(void **state) {
     PythonFixture *f = *state;
-    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){STR("region"), VAR_STRING, STR("EU"), {0}});
-    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){STR("rate"), VAR_FLOAT, STR("1.5"), {0}});
-    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){STR("since"), VAR_DATE, STR("2026-01-02"), {0}});
+    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){.name = STR("region"), .type = VAR_STRING, .value = STR("EU")});
+    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){.name = STR("rate"), .type = VAR_FLOAT, .value = STR("1.5")});
+    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){.name = STR("since"), .type = VAR_DATE, .value = STR("2026-01-02")});
     assert_runs(f, "from interlace import var\n" HEAD
                    "def m(): return pa.table({'v': [repr((var('region'), var('rate'), var('since')))]})\n");
     assert_output(f, "SELECT v FROM output", "('EU', 1.5, datetime.date(2026, 1, 2))");

@@ -89,7 +89,9 @@ static bool is_command_cancelled(void *context) {
 static void stop_builders(void *context) {
     Apply *apply = context;
     atomic_store(&apply->is_stopping, true);
-    engine_interrupt_all(apply->build.engine);
+    if (apply->build.engine != NULL) { /* only ephemeral models need none */
+        engine_interrupt_all(apply->build.engine);
+    }
 }
 
 static bool is_shown(const PlanTask *task) {
@@ -167,6 +169,8 @@ Status apply_build_models(Apply *apply, Error *err) {
     if (!schedule_run(&options, states)) {
         return error_set(err, ERROR_EXECUTION, "no thread could be started to build models");
     }
-    engine_resume(apply->build.engine);
+    if (apply->build.engine != NULL) {
+        engine_resume(apply->build.engine);
+    }
     return OK;
 }

@@ -216,13 +216,13 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
     *config = *configured;
 
     if (!has_setting(config, STR("TimeZone"))) {
-        Str timezone;
-        TRY(project_timezone(session, &timezone, err));
+        Str zone;
+        TRY(project_timezone(session, &zone, err));
         ConfigSettingVec settings = {0};
         for (size_t i = 0; i < configured->settings.count; i++) {
             config_setting_vec_push(session->arena, &settings, configured->settings.items[i]);
         }
-        config_setting_vec_push(session->arena, &settings, (ConfigSetting){STR("TimeZone"), timezone});
+        config_setting_vec_push(session->arena, &settings, (ConfigSetting){STR("TimeZone"), zone});
         config->settings = settings;
     }
 

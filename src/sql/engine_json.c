@@ -29,7 +29,7 @@ static void skip_blanks(JsonCursor *cursor) {
     }
 }
 
-/* --- Strings ----------------------------------------------------------------------------------------------------------- */
+/* --- Strings ------------------------------------------------------------------------------------------------------ */
 
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') {
@@ -122,15 +122,26 @@ static bool unescape(Str raw, Arena *arena, Str *text_out) {
     return true;
 }
 
-static Status read_string(JsonCursor *cursor, Str *text_out) {
-    size_t start = cursor->offset + 1, end = start;
-    bool has_escapes = false;
-    while (end < cursor->json.size && cursor->json.ptr[end] != '"') {
-        bool is_escape = cursor->json.ptr[end] == '\\';
-        has_escapes = has_escapes || is_escape;
-        end += is_escape ? 2 : 1;
+/* The closing quote of the string whose text starts at `start`; the end of the JSON when there is none. */
+static size_t find_string_end(Str json, size_t start, bool *has_escapes_out) {
+    const char *from = json.ptr + start, *end = json.ptr + json.size;
+    const char *quote = memchr(from, '"', (size_t)(end - from));
+    *has_escapes_out = memchr(from, '\\', (size_t)((quote == NULL ? end : quote) - from)) != NULL;
+    if (quote != NULL && !*has_escapes_out) {
+        return (size_t)(quote - json.ptr);
     }
-    if (end >= cursor->json.size) {
+    size_t offset = start;
+    while (offset < json.size && json.ptr[offset] != '"') {
+        offset += json.ptr[offset] == '\\' ? 2 : 1;
+    }
+    return offset < json.size ? offset : json.size;
+}
+
+static Status read_string(JsonCursor *cursor, Str *text_out) {
+    size_t start = cursor->offset + 1;
+    bool has_escapes = false;
+    size_t end = find_string_end(cursor->json, start, &has_escapes);
+    if (end == cursor->json.size) {
         return malformed(cursor);
     }
     Str raw = str_slice(cursor->json, start, end);
@@ -143,7 +154,7 @@ static Status read_string(JsonCursor *cursor, Str *text_out) {
     return OK;
 }
 
-/* --- Values ------------------------------------------------------------------------------------------------------------ */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 static EngineJson *add_node(JsonCursor *cursor, EngineJsonKind kind, Str text) {
     EngineJson *node = &cursor->document.nodes[cursor->document.count++];
@@ -253,8 +264,8 @@ static Status read_item(JsonCursor *cursor) {
     return read_value(cursor);
 }
 
-/* Takes memory for all nodes and open containers. An item has a comma or an opening bracket before it; only the root has
- * neither. */
+/* Takes memory for all nodes and open containers. An item has a comma or an opening bracket before it; only the root
+ * has neither. */
 static void reserve(JsonCursor *cursor) {
     size_t commas = 0, brackets = 0;
     for (size_t i = 0; i < cursor->json.size; i++) {
@@ -288,7 +299,7 @@ Status engine_json_parse(Str json, Arena *arena, EngineJsonDocument *document_ou
     return OK;
 }
 
-/* --- Reading ----------------------------------------------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
 
 const EngineJson *engine_json_find(const EngineJson *object, Str key) {
     const EngineJson *member = object != NULL && object->kind == ENGINE_JSON_OBJECT ? object->first : NULL;
@@ -306,7 +317,8 @@ Str engine_json_text(const EngineJson *object, Str key) {
 size_t engine_json_size(const EngineJson *object, Str key, size_t absent) {
     const EngineJson *member = engine_json_find(object, key);
     int64_t number = 0;
-    bool is_size = member != NULL && member->kind == ENGINE_JSON_NUMBER && str_to_int64(member->text, &number) && number >= 0;
+    bool is_size =
+        member != NULL && member->kind == ENGINE_JSON_NUMBER && str_to_int64(member->text, &number) && number >= 0;
     return is_size ? (size_t)number : absent;
 }
 

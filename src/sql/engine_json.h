@@ -1,7 +1,7 @@
-/* The JSON that the engine's parser gives, as a flat tree. It is the engine's own output, so a fault in it is an internal
- * error, not a user's; but nothing in it is trusted: sizes, nesting and escapes are checked. Nodes lie in one array in
- * document order (children behind their parent), so that a walk from the last node to the first is bottom-up without
- * recursion. About ten times as fast as a general reader, which the budget of the first plan needs. */
+/* The JSON that the engine's parser gives, as a flat tree. It is the engine's own output, so a fault in it is an
+ * internal error, not a user's; but nothing in it is trusted: sizes, nesting and escapes are checked. Nodes lie in one
+ * array in document order (children behind their parent), so that a walk from the last node to the first is bottom-up
+ * without recursion. About ten times as fast as a general reader, which the budget of the first plan needs. */
 #ifndef INTERLACE_SQL_ENGINE_JSON_H
 #define INTERLACE_SQL_ENGINE_JSON_H
 
@@ -20,11 +20,11 @@ typedef enum EngineJsonKind {
 typedef struct EngineJson EngineJson;
 struct EngineJson {
     EngineJsonKind kind;
-    Str key;             /* of a member of an object */
-    Str text;            /* string: without escapes; number: as written; borrowed from the JSON where it can be */
-    EngineJson *first;   /* first item or member */
-    EngineJson *next;    /* next item or member of the parent */
-    uint64_t hash;       /* 0; for the reader's use */
+    Str key;           /* of a member of an object */
+    Str text;          /* string: without escapes; number: as written; borrowed from the JSON where it can be */
+    EngineJson *first; /* first item or member */
+    EngineJson *next;  /* next item or member of the parent */
+    uint64_t hash;     /* 0; for the reader's use */
 };
 
 typedef struct EngineJsonDocument {

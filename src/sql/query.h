@@ -1,11 +1,13 @@
-/* Query: our own small tree of one query, read from the engine's parser. It holds what facts, the fence, column lineage and
- * the structural diff need: scopes with their CTEs, sources, projections, column and function references with their byte
- * offsets, and a structural hash of each expression. Everything but query_duckdb_1_5.c knows only this tree.
+/* Query: our own small tree of one query, read from the engine's parser. It holds what facts, the fence, column lineage
+ * and the structural diff need: scopes with their CTEs, sources, projections, column and function references with their
+ * byte offsets, and a structural hash of each expression. Everything but query_duckdb_1_5.c knows only this tree.
  *
- * Names are as written, without quotes. Offsets are bytes of the text; STR_NOT_FOUND when the parser gives none. The parser
- * copies some nodes (a named window used twice, the operand of CASE x WHEN), so one place of the text may occur twice.
+ * Names are as written, without quotes. Offsets are bytes of the text; STR_NOT_FOUND when the parser gives none. The
+ * parser copies some nodes (a named window used twice, the operand of CASE x WHEN), so one place of the text may occur
+ * twice.
  *
- * Hashes leave out locations and letter case of names; two texts may only be compared when the same process read both. */
+ * Hashes leave out locations and letter case of names; two texts may only be compared when the same process read both.
+ */
 #ifndef INTERLACE_SQL_QUERY_H
 #define INTERLACE_SQL_QUERY_H
 
@@ -48,7 +50,8 @@ struct QueryExpr {
     bool is_columns; /* star: COLUMNS(…), with its pattern, list or lambda as an operand without alias */
     StrVec parts;    /* column */
     QueryStarRuleVec rules;
-    QueryExprVec operands; /* all below: arguments, FILTER, ORDER BY, PARTITION BY; REPLACE items of a star, with alias */
+    QueryExprVec
+        operands; /* all below: arguments, FILTER, ORDER BY, PARTITION BY; REPLACE items of a star, with alias */
     Query *subquery;
 };
 
@@ -69,12 +72,12 @@ struct QuerySource {
     Str alias;
     StrVec column_aliases;
     Str catalog, schema, name;
-    bool is_described;          /* table: operand of DESCRIBE or SUMMARIZE, where no alias may stand */
-    QuerySource *left, *right;  /* join: both; pivot: left */
+    bool is_described;         /* table: operand of DESCRIBE or SUMMARIZE, where no alias may stand */
+    QuerySource *left, *right; /* join: both; pivot: left */
     StrVec using_columns;
     bool is_natural;
-    bool gives_left_only;       /* SEMI and ANTI joins */
-    QueryExprVec exprs;         /* also: join condition, AT (…) of a table */
+    bool gives_left_only; /* SEMI and ANTI joins */
+    QueryExprVec exprs;   /* also: join condition, AT (…) of a table */
     Query *query;
 };
 
@@ -109,9 +112,9 @@ struct Query {
 /* Nesting of expressions, subqueries and set operations. */
 #define QUERY_DEPTH_MAX 2000
 
-/* Reads a text of exactly one query. CompilationError with sql_offset where it is known: syntax error; no statement, several,
- * one that is no query (names its kind), PIVOT without an IN list, too deep nesting, a node of the tree that is not known.
- * The tree may borrow from `sql`. */
+/* Reads a text of exactly one query. CompilationError with sql_offset where it is known: syntax error; no statement,
+ * several, one that is no query (names its kind), PIVOT without an IN list, too deep nesting, a node of the tree that
+ * is not known. The tree may borrow from `sql`. */
 MUST_CHECK Status query_parse(DuckParser *parser, Str sql, Arena *arena, Query **query_out, Error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Reads the JSON of json_serialize_sql of DuckDB 1.5: the only file that knows it.
  *
- * Every member of every node must be in one of the tables below, with what it holds. A node or member that is not there is
- * refused, because a table name may hide in it: facts would be wrong, and the read-only fence would have a hole. */
+ * Every member of every node must be in one of the tables below, with what it holds. A node or member that is not there
+ * is refused, because a table name may hide in it: facts would be wrong, and the read-only fence would have a hole. */
 #include "sql/query_engine.h"
 
 #include "sql/engine_json.h"
@@ -20,7 +20,8 @@ static Status read_source(Reader *reader, const EngineJson *object, QuerySource 
 
 static Status enter(Reader *reader) {
     if (reader->depth == QUERY_DEPTH_MAX) {
-        return error_set(reader->err, ERROR_COMPILATION, "the query is nested more than %d levels deep", QUERY_DEPTH_MAX);
+        return error_set(reader->err, ERROR_COMPILATION, "the query is nested more than %d levels deep",
+                         QUERY_DEPTH_MAX);
     }
     reader->depth++;
     return OK;
@@ -32,8 +33,10 @@ static Status unknown_part(Reader *reader, const char *what, Str name) {
                      STR_ARG(name));
 }
 
-/* A word of the engine in a table of this file, with its size, since most of the time here goes into looking words up. */
-#define WORD(literal) {.ptr = literal, .size = sizeof(literal) - 1}
+/* A word of the engine in a table of this file, with its size, since most of the time here goes into looking words up.
+ */
+#define WORD(literal)                                                                                                  \
+    { .ptr = literal, .size = sizeof(literal) - 1 }
 
 /* str_equal that the compiler can see through: most words differ in size. */
 static inline bool is_word(Str text, Str word) {
@@ -49,7 +52,7 @@ static bool is_any_of(Str text, const Str *words, size_t count) {
     return false;
 }
 
-/* --- Structural hashes --------------------------------------------------------------------------------------------------- */
+/* --- Structural hashes -------------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15U;
@@ -86,8 +89,9 @@ static bool is_default(const EngineJson *member) {
 static uint64_t hash_members(const EngineJson *object, Str left_out) {
     uint64_t hash = 0xCBF29CE484222325U ^ object->kind;
     for (const EngineJson *member = object->first; member != NULL; member = member->next) {
-        bool counts = object->kind == ENGINE_JSON_ARRAY ||
-                      !(is_default(member) || is_word(member->key, STR("query_location")) || is_word(member->key, left_out));
+        bool counts =
+            object->kind == ENGINE_JSON_ARRAY ||
+            !(is_default(member) || is_word(member->key, STR("query_location")) || is_word(member->key, left_out));
         if (counts) {
             hash = mix(hash_text(hash, member->key, false), member->hash);
         }
@@ -105,7 +109,7 @@ static void hash_nodes(EngineJsonDocument *document) {
     }
 }
 
-/* --- Small values ---------------------------------------------------------------------------------------------------------- */
+/* --- Small values ------------------------------------------------------------------------------------------------- */
 
 static size_t location(const EngineJson *object) {
     return engine_json_size(object, STR("query_location"), STR_NOT_FOUND);
@@ -123,7 +127,7 @@ static bool is_expression(const EngineJson *value) {
     return engine_json_find(value, STR("class")) != NULL;
 }
 
-/* --- Expressions ----------------------------------------------------------------------------------------------------------- */
+/* --- Expressions -------------------------------------------------------------------------------------------------- */
 
 /* What a member of an expression, or of a plain object inside one, holds. */
 typedef enum FieldRole {
@@ -186,7 +190,8 @@ static const struct ExpressionClass {
 };
 /* clang-format on */
 
-static Status find_rule(Reader *reader, const FieldRule *rules, size_t count, const EngineJson *member, FieldRole *role_out) {
+static Status find_rule(Reader *reader, const FieldRule *rules, size_t count, const EngineJson *member,
+                        FieldRole *role_out) {
     for (size_t i = 0; i < count; i++) {
         if (is_word(member->key, rules[i].key)) {
             *role_out = rules[i].role;
@@ -231,7 +236,8 @@ static void read_excluded(Reader *reader, const EngineJson *list, QueryStarRuleV
 
 static void read_excluded_qualified(Reader *reader, const EngineJson *list, QueryStarRuleVec *rules) {
     for (const EngineJson *item = list->first; item != NULL; item = item->next) {
-        QueryStarRule rule = {.relation = engine_json_text(item, STR("table")), .column = engine_json_text(item, STR("column"))};
+        QueryStarRule rule = {.relation = engine_json_text(item, STR("table")),
+                              .column = engine_json_text(item, STR("column"))};
         query_star_rule_vec_push(reader->arena, rules, rule);
     }
 }
@@ -345,7 +351,7 @@ static Status read_expr(Reader *reader, const EngineJson *object, QueryExpr **ex
     return OK;
 }
 
-/* --- Sources --------------------------------------------------------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------------------------------------------------ */
 
 typedef Status (*ReadSourceMember)(Reader *reader, const EngineJson *member, QuerySource *source);
 
@@ -491,7 +497,7 @@ static Status read_source(Reader *reader, const EngineJson *object, QuerySource 
     return OK;
 }
 
-/* --- Queries --------------------------------------------------------------------------------------------------------------- */
+/* --- Queries ------------------------------------------------------------------------------------------------------ */
 
 static Status read_modifiers(Reader *reader, const EngineJson *list, Query *query) {
     static const Str known[] = {WORD("ORDER_MODIFIER"), WORD("DISTINCT_MODIFIER"), WORD("LIMIT_MODIFIER"),
@@ -638,7 +644,7 @@ static Status read_query(Reader *reader, const EngineJson *object, Query **query
     return OK;
 }
 
-/* --- The reply ------------------------------------------------------------------------------------------------------------- */
+/* --- The reply ---------------------------------------------------------------------------------------------------- */
 
 /* The byte of the `index`th character; the parser counts the position of a refusal in characters. */
 static size_t byte_of_character(Str text, size_t index) {

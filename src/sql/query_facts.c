@@ -1,7 +1,8 @@
 /* Walks a Query with its CTE scopes. A name in FROM is a table unless a CTE in scope has it: only unqualified names can
- * mean a CTE (and recurring.name, the working table of WITH RECURSIVE … USING KEY). A CTE is visible to those behind it, to
- * the query it stands before and to all inside that. To itself it is visible in the recursive term only: in the first term
- * of `WITH RECURSIVE t AS (SELECT … FROM t UNION ALL …)` t is a table, or whatever else has that name outside. */
+ * mean a CTE (and recurring.name, the working table of WITH RECURSIVE … USING KEY). A CTE is visible to those behind
+ * it, to the query it stands before and to all inside that. To itself it is visible in the recursive term only: in the
+ * first term of `WITH RECURSIVE t AS (SELECT … FROM t UNION ALL …)` t is a table, or whatever else has that name
+ * outside. */
 #include "sql/query_facts.h"
 
 #include "sql/sql_lexer.h"
@@ -37,7 +38,7 @@ typedef struct Collector {
 static Status walk_query(Collector *collector, const Query *query, Surroundings around);
 static Status walk_exprs(Collector *collector, const QueryExprVec *exprs, Surroundings around);
 
-/* --- Names in the text ----------------------------------------------------------------------------------------------------- */
+/* --- Names in the text -------------------------------------------------------------------------------------------- */
 
 /* A cursor over `name . name . name`. */
 typedef struct NameChain {
@@ -70,11 +71,11 @@ static Str chain_text(const NameChain *chain, Arena *arena) {
     return sql_identifier_name(arena, sql_token_text(chain->lexer.text, chain->name));
 }
 
-/* --- Tables ---------------------------------------------------------------------------------------------------------------- */
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
 
 static bool is_cte(const CteScope *scope, const QuerySource *source) {
-    bool may_be = source->catalog.size == 0 &&
-                  (source->schema.size == 0 || str_equal_fold(source->schema, STR("recurring")));
+    bool may_be =
+        source->catalog.size == 0 && (source->schema.size == 0 || str_equal_fold(source->schema, STR("recurring")));
     for (; may_be && scope != NULL; scope = scope->outer) {
         if (str_equal_fold(scope->name, source->name)) {
             return true;
@@ -137,7 +138,7 @@ static Status add_table(Collector *collector, const QuerySource *source, bool ta
     return OK;
 }
 
-/* --- Columns and functions ----------------------------------------------------------------------------------------------------- */
+/* --- Columns and functions ---------------------------------------------------------------------------------------- */
 
 static void add_once(Arena *arena, StrVec *names, Str name) {
     if (!str_vec_contains(names, name)) {
@@ -155,9 +156,9 @@ static bool is_in(Str name, const char *const *list, size_t count) {
 }
 
 bool query_is_value_word(Str word) {
-    static const char *const words[] = {"current_catalog", "current_date",   "current_schema", "current_role",
-                                        "current_time",    "current_timestamp", "current_user", "localtime",
-                                        "localtimestamp",  "session_user",   "user"};
+    static const char *const words[] = {
+        "current_catalog", "current_date", "current_schema", "current_role", "current_time", "current_timestamp",
+        "current_user",    "localtime",    "localtimestamp", "session_user", "user"};
     return is_in(word, words, COUNT_OF(words));
 }
 
@@ -186,7 +187,8 @@ static void add_clock_read(Collector *collector, Str name, size_t operand_count)
     }
 }
 
-/* How many parts before the column's table name are to be cut when `table` is aliased by its own name; 0: it is not meant. */
+/* How many parts before the column's table name are to be cut when `table` is aliased by its own name; 0: it is not
+ * meant. */
 static size_t prefix_parts(const QuerySource *table, const StrVec *parts) {
     Str schema = table->schema.size == 0 ? STR("main") : table->schema;
     for (size_t i = 1; i <= 2 && i + 1 < parts->count; i++) {
@@ -276,16 +278,37 @@ static Status walk_exprs(Collector *collector, const QueryExprVec *exprs, Surrou
     return OK;
 }
 
-/* --- Sources ------------------------------------------------------------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------------------------------------------------ */
 
 static bool reads_files(Str name) {
-    static const char *const names[] = {
-        "read_csv",         "read_csv_auto",    "sniff_csv",             "read_parquet",          "parquet_scan",
-        "parquet_metadata", "parquet_schema",   "parquet_file_metadata", "parquet_kv_metadata",   "parquet_bloom_probe",
-        "parquet_full_metadata", "read_json",   "read_json_auto",        "read_json_objects",     "read_json_objects_auto",
-        "read_ndjson",      "read_ndjson_auto", "read_ndjson_objects",   "read_text",             "read_blob",
-        "read_duckdb",      "glob",             "read_xlsx",             "st_read",               "st_read_meta",
-        "read_avro",        "iceberg_scan",     "delta_scan"};
+    static const char *const names[] = {"read_csv",
+                                        "read_csv_auto",
+                                        "sniff_csv",
+                                        "read_parquet",
+                                        "parquet_scan",
+                                        "parquet_metadata",
+                                        "parquet_schema",
+                                        "parquet_file_metadata",
+                                        "parquet_kv_metadata",
+                                        "parquet_bloom_probe",
+                                        "parquet_full_metadata",
+                                        "read_json",
+                                        "read_json_auto",
+                                        "read_json_objects",
+                                        "read_json_objects_auto",
+                                        "read_ndjson",
+                                        "read_ndjson_auto",
+                                        "read_ndjson_objects",
+                                        "read_text",
+                                        "read_blob",
+                                        "read_duckdb",
+                                        "glob",
+                                        "read_xlsx",
+                                        "st_read",
+                                        "st_read_meta",
+                                        "read_avro",
+                                        "iceberg_scan",
+                                        "delta_scan"};
     return is_in(name, names, COUNT_OF(names));
 }
 
@@ -321,7 +344,7 @@ static Status walk_source(Collector *collector, const QuerySource *source, Surro
     return walk_exprs(collector, &source->exprs, around);
 }
 
-/* --- Queries ------------------------------------------------------------------------------------------------------------------- */
+/* --- Queries ------------------------------------------------------------------------------------------------------ */
 
 static const CteScope *with_cte(Collector *collector, const CteScope *outer, Str name) {
     CteScope *scope = ARENA_NEW(collector->arena, CteScope);
@@ -349,12 +372,12 @@ static SqlToken token_before(Str sql, size_t offset) {
     return before;
 }
 
-/* TABLE t: the tree has SELECT * FROM t, but no alias may stand there. The star of such a query is at 0, as in FROM t. */
+/* TABLE t: the tree has SELECT * FROM t, but no alias may stand there. The star of such a query is at 0, as in FROM t.
+ */
 static bool is_table_statement(const Collector *collector, const Query *query) {
     const QueryExpr *star = query->projections.count == 1 ? query->projections.items[0] : NULL;
     bool may_be = star != NULL && star->kind == QUERY_STAR && star->offset == 0 && query->source->kind == QUERY_TABLE;
-    return may_be &&
-           sql_token_is_word(collector->sql, token_before(collector->sql, query->source->offset), "TABLE");
+    return may_be && sql_token_is_word(collector->sql, token_before(collector->sql, query->source->offset), "TABLE");
 }
 
 static Status walk_branches(Collector *collector, const Query *query, Surroundings around) {
@@ -382,7 +405,7 @@ static Status walk_query(Collector *collector, const Query *query, Surroundings 
     return walk_branches(collector, query, around);
 }
 
-/* --- Order, each place once -------------------------------------------------------------------------------------------------------- */
+/* --- Order, each place once --------------------------------------------------------------------------------------- */
 
 static int compare_sizes(size_t a, size_t b) {
     return (a > b) - (a < b);
@@ -429,7 +452,7 @@ static void sort_facts(SqlFacts *facts) {
         sort_once(facts->functions.items, facts->functions.count, sizeof(SqlFunctionRef), compare_functions);
 }
 
-/* --- The query as a whole -------------------------------------------------------------------------------------------------------------- */
+/* --- The query as a whole ----------------------------------------------------------------------------------------- */
 
 /* A query in parentheses that has CTEs of its own takes no WITH in front, so its own is looked for behind them. */
 static void set_with(Collector *collector, const Query *query) {

@@ -5,8 +5,8 @@
 #include "sql/query.h"
 #include "sql/sql_facts.h"
 
-/* `sql` is the text the query was read from. CompilationError when a place that the parser gave does not hold the name it
- * should: then no name could be spliced safely. Texts of the facts borrow from the query and from `arena`. */
+/* `sql` is the text the query was read from. CompilationError when a place that the parser gave does not hold the name
+ * it should: then no name could be spliced safely. Texts of the facts borrow from the query and from `arena`. */
 MUST_CHECK Status query_facts(const Query *query, Str sql, Arena *arena, SqlFacts *facts_out, Error *err);
 
 /* Unquoted words that the engine takes for a function when no column has that name: current_date, … */

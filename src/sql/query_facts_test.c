@@ -18,22 +18,25 @@ static void check_cases(SqlFixture *f, const FactsCase *cases, size_t count) {
     } while (0)
 
 static void tables_stand_where_they_are_written(void **state) {
-    CHECK({"select 1 as a", "gives a at 0"},                                                         //
-          {"from t", "t at 0"},                                                                      //
-          {"table s.t", "s.t! at 0"},                                                                //
+    CHECK({"select 1 as a", "gives a at 0"},                                                             //
+          {"from t", "t at 0"},                                                                          //
+          {"table s.t", "s.t! at 0"},                                                                    //
           {"-- x\n select a from raw . /* c */ \"Orders\" o", "raw . /* c */ \"Orders\"* gives a at 6"}, //
-          {"select * from a.b.c", "a.b.c at 0"},                                                     //
-          {"select * from größe.\"na\"\"me\"", "größe.\"na\"\"me\" at 0"},                           //
-          {"select * from x: t", "t* at 0"},                                                         //
+          {"select * from a.b.c", "a.b.c at 0"},                                                         //
+          {"select * from größe.\"na\"\"me\"", "größe.\"na\"\"me\" at 0"},                               //
+          {"select * from x: t", "t* at 0"},                                                             //
           {"select (select max(b) from t2) from t where exists (from t3) and x in (from t4)",
-           "t2 t t3 t4 functions max gives - at 0"},                                                 //
+           "t2 t t3 t4 functions max gives - at 0"}, //
           {"select * from t1 natural join t2 asof join t3 using (x) semi join t4 on true positional join t5, t6",
-           "t1 t2 t3 t4 t5 t6 at 0"},                                                                //
-          {"values ((select max(a) from t))", "t functions max at 0"},                               //
-          {"select * from t at (version => 3) tablesample 10%", "t at 0"},                           //
-          {"select array(select a from t)", "t functions array_agg list_value gives - at 0"},         //
-          {"select a from t order by (select max(b) from t2) limit (select 1 from t3)", "t t2 t3 functions max gives a at 0 order"},
-          {"select a\xC2\xA0" "from\xE2\x80\x83t", "t gives a at 0"}, );
+           "t1 t2 t3 t4 t5 t6 at 0"},                                                         //
+          {"values ((select max(a) from t))", "t functions max at 0"},                        //
+          {"select * from t at (version => 3) tablesample 10%", "t at 0"},                    //
+          {"select array(select a from t)", "t functions array_agg list_value gives - at 0"}, //
+          {"select a from t order by (select max(b) from t2) limit (select 1 from t3)",
+           "t t2 t3 functions max gives a at 0 order"},
+          {"select a\xC2\xA0"
+           "from\xE2\x80\x83t",
+           "t gives a at 0"}, );
 }
 
 static void every_place_counts_once(void **state) {
@@ -51,7 +54,8 @@ static void ctes_hide_unqualified_names_in_their_scope(void **state) {
           {"with recursive a as (select * from a union all select x + 1 from a) select * from a", "a ctes a with 14"},
           {"with recursive a as (with b as (select * from a) select * from b union all select * from a) from a",
            "a ctes b a with 14"},
-          {"with recursive a as (select 1 as x union all (with b as (select * from a) from b)) from a", "ctes b a with 14"},
+          {"with recursive a as (select 1 as x union all (with b as (select * from a) from b)) from a",
+           "ctes b a with 14"},
           {"with recursive a as (select * from a) select * from a", "a ctes a with 14"},
           {"with recursive w(a) using key (a) as (select 1 union select a from recurring.w) from w", "ctes w with 14"},
           {"select * from recurring.w", "recurring.w at 0"},
@@ -64,15 +68,16 @@ static void ctes_hide_unqualified_names_in_their_scope(void **state) {
 }
 
 static void names_that_look_like_columns_are_tables(void **state) {
-    CHECK({"select * from t1, t1.lst", "t1 t1.lst at 0"}, {"select * from t1, unnest(t1.lst)", "t1 functions unnest() at 0"});
+    CHECK({"select * from t1, t1.lst", "t1 t1.lst at 0"},
+          {"select * from t1, unnest(t1.lst)", "t1 functions unnest() at 0"});
 }
 
 static void describe_and_table_take_no_alias(void **state) {
     CHECK({"describe t", "t! at 0"}, {"(table t) union all (from t order by 1)", "t! t at 0"},
           {"with a as (table t) select * from a, (table/**/ s . t)", "t! s . t! ctes a with 4"},
           {"select * from (select * from t)", "t at 0"}, {"summarize s.t", "s.t! at 0"}, {"show t", "t! at 0"},
-          {"describe select * from t", "t at 0"}, {"describe from t", "t at 0"}, {"select * from (describe t)", "t! at 0"},
-          {"show tables", "at 0"}, );
+          {"describe select * from t", "t at 0"}, {"describe from t", "t at 0"},
+          {"select * from (describe t)", "t! at 0"}, {"show tables", "at 0"}, );
 }
 
 static void pivots_name_their_source(void **state) {
@@ -85,7 +90,8 @@ static void pivots_name_their_source(void **state) {
 static void files_are_told_apart(void **state) {
     SqlFixture *f = *state;
     CHECK({"from 'x.csv'", "'x.csv' at 0"}, {"from \"x.csv\"", "\"x.csv\" at 0"},
-          {"from read_csv('x.csv'), READ_PARQUET('y')", "functions read_csv() READ_PARQUET() readers read_csv read_parquet at 0"},
+          {"from read_csv('x.csv'), READ_PARQUET('y')",
+           "functions read_csv() READ_PARQUET() readers read_csv read_parquet at 0"},
           {"select * from glob('*')", "functions glob() readers glob at 0"}, );
     assert_true(analyze(f, STR("from 'x.csv'")).facts->tables.items[0].is_file);
     assert_false(analyze(f, STR("from \"x.csv\"")).facts->tables.items[0].is_file);
@@ -97,8 +103,9 @@ static void clock_reads_are_found(void **state) {
           {"select \"current_date\", t.current_date, today from t", "t gives current_date current_date today at 0"},
           {"select age(x), age(x, y) from t", "t functions age age clock age gives - - at 0"},
           {"select * from t where d = current_date", "t clock current_date at 0"},
-          {"select localtimestamp, localtime, current_time", "clock localtimestamp localtime current_time gives localtimestamp "
-                                                             "localtime current_time at 0"}, );
+          {"select localtimestamp, localtime, current_time",
+           "clock localtimestamp localtime current_time gives localtimestamp "
+           "localtime current_time at 0"}, );
 }
 
 static void functions_are_those_written(void **state) {
@@ -114,7 +121,8 @@ static void schema_prefixes_of_columns_are_found(void **state) {
            "raw.orders prefixes raw. raw. gives id id f at 0"},
           {"select raw.orders.id from raw.orders as o", "raw.orders* gives id at 0"},
           {"select main.orders.id, x.orders.f from orders", "orders prefixes main. gives id f at 0"},
-          {"select c.raw.orders.id, raw.orders.id from c.raw.orders", "c.raw.orders prefixes c.raw. raw. gives id id at 0"},
+          {"select c.raw.orders.id, raw.orders.id from c.raw.orders",
+           "c.raw.orders prefixes c.raw. raw. gives id id at 0"},
           {"select RAW . /* x */ \"orders\".id from raw.orders", "raw.orders prefixes RAW . /* x */  gives id at 0"},
           {"select a from raw.orders where exists (select 1 from t where t.id = raw.orders.id)",
            "raw.orders t prefixes raw. gives a at 0"},
@@ -131,16 +139,16 @@ static void with_goes_where_it_may_stand(void **state) {
 }
 
 static void output_names_are_the_explicit_ones(void **state) {
-    CHECK({"select a, t.b, c as D, e + 1, \"F\" from t", "t gives a b D - F at 0"},
-          {"select a from t union all select b from t", "t t gives a at 0"},
-          {"select a from t union all by name select b from t", "t t at 0"},
-          {"select a, * from t", "t at 0"}, {"select a, columns('x')::int from t", "t at 0"},
-          {"select a, unnest(s) from t", "t functions unnest at 0"},
-          {"select unnest(l) as x from t", "t functions unnest gives x at 0"},
-          {"with recursive r as (select 1 as n union all select n from r) select n from r", "ctes r gives n with 14"}, );
+    CHECK(
+        {"select a, t.b, c as D, e + 1, \"F\" from t", "t gives a b D - F at 0"},
+        {"select a from t union all select b from t", "t t gives a at 0"},
+        {"select a from t union all by name select b from t", "t t at 0"}, {"select a, * from t", "t at 0"},
+        {"select a, columns('x')::int from t", "t at 0"}, {"select a, unnest(s) from t", "t functions unnest at 0"},
+        {"select unnest(l) as x from t", "t functions unnest gives x at 0"},
+        {"with recursive r as (select 1 as n union all select n from r) select n from r", "ctes r gives n with 14"}, );
 }
 
-/* --- The tree ---------------------------------------------------------------------------------------------------------------- */
+/* --- The tree ----------------------------------------------------------------------------------------------------- */
 
 static void hashes_do_not_see_places_and_case(void **state) {
     SqlFixture *f = *state;

@@ -10,7 +10,7 @@ static Status refuse(Error *err, size_t offset, Str message) {
     return status;
 }
 
-/* --- Before the parser ------------------------------------------------------------------------------------------------------ */
+/* --- Before the parser -------------------------------------------------------------------------------------------- */
 
 static Status check_bytes(Str sql, Error *err) {
     if (sql.size > SQL_TEXT_MAX) {
@@ -24,7 +24,7 @@ static Status check_bytes(Str sql, Error *err) {
     return offset == STR_NOT_FOUND ? OK : refuse(err, offset, STR("the query holds a NUL byte"));
 }
 
-/* --- Why it is no query ----------------------------------------------------------------------------------------------------- */
+/* --- Why it is no query ------------------------------------------------------------------------------------------- */
 
 /* First bytes of the first and the second statement, split at semicolons outside of all quotes. */
 typedef struct StatementStarts {
@@ -74,14 +74,16 @@ static Status refuse_count(Str sql, size_t count, Error *err) {
     if (count == 0 || starts.first == STR_NOT_FOUND) {
         return refuse(err, STR_NOT_FOUND, STR("there is no query: the text is empty or holds only comments"));
     }
-    Status status = error_set(err, ERROR_COMPILATION, "exactly one query is expected, but there are %zu statements", count);
+    Status status =
+        error_set(err, ERROR_COMPILATION, "exactly one query is expected, but there are %zu statements", count);
     err->sql_offset = starts.second;
     return status;
 }
 
 /* A PIVOT whose columns come from the data is several statements to the engine, which is why it is no query to it. */
 static Status refuse_pivot(size_t offset, Error *err) {
-    Status status = refuse(err, offset, STR("PIVOT without a list of values: its columns are not known before the data are read"));
+    Status status =
+        refuse(err, offset, STR("PIVOT without a list of values: its columns are not known before the data are read"));
     error_hint(err, "write the values: PIVOT … ON column IN ('a', 'b')");
     return status;
 }
@@ -94,7 +96,8 @@ static Status refuse_kind(DuckParser *parser, Str sql, Arena *arena, Str refusal
         return refuse_count(sql, kinds.count, err);
     }
     size_t pivot = find_pivot(sql);
-    bool is_select = kinds.count != 1 || str_equal(kinds.items[0], STR("SELECT")) || str_equal(kinds.items[0], STR("PIVOT"));
+    bool is_select =
+        kinds.count != 1 || str_equal(kinds.items[0], STR("SELECT")) || str_equal(kinds.items[0], STR("PIVOT"));
     if (is_select && pivot != STR_NOT_FOUND) {
         return refuse_pivot(pivot, err);
     }

@@ -10,7 +10,8 @@ static void what_is_no_query_is_refused(void **state) {
         {"", "there is no query: the text is empty or holds only comments"},
         {" -- x\n /* y */ ;; ", "there is no query: the text is empty or holds only comments"},
         {"select 1; select 2", "exactly one query is expected, but there are 2 statements @10"},
-        {"select ';' ; -- ;\n insert into t values (1)", "exactly one query is expected, but there are 2 statements @19"},
+        {"select ';' ; -- ;\n insert into t values (1)",
+         "exactly one query is expected, but there are 2 statements @19"},
         {"/* x */ insert into t values (1)", "a query is expected, but this is a statement of kind INSERT @8"},
         {"delete from t", "a query is expected, but this is a statement of kind DELETE @0"},
         {"with a as (select 1) update t set x = 1", "a query is expected, but this is a statement of kind UPDATE @0"},
@@ -50,14 +51,16 @@ static void pivot_without_values_gets_a_hint(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         SqlAnalysis analysis = {0};
         Status status = sql_analyze(f->analyzer, str_from(cases[i].sql), f->arena, &analysis, &f->err);
-        if (!failed(status) || f->err.sql_offset != cases[i].offset || str_find(f->err.hint, STR("IN (")) == STR_NOT_FOUND) {
+        if (!failed(status) || f->err.sql_offset != cases[i].offset ||
+            str_find(f->err.hint, STR("IN (")) == STR_NOT_FOUND) {
             fail_msg("%s: " STR_FMT " @%zu", cases[i].sql, STR_ARG(f->err.message), f->err.sql_offset);
         }
         error_clear(&f->err);
     }
 }
 
-static Str repeated(SqlFixture *f, const char *before, const char *part, const char *middle, const char *end, size_t count) {
+static Str repeated(SqlFixture *f, const char *before, const char *part, const char *middle, const char *end,
+                    size_t count) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, before);
     for (size_t i = 0; i < count; i++) {
@@ -96,10 +99,11 @@ static void the_depth_of_the_tree_is_limited(void **state) {
     SqlFixture *f = *state;
     const char *open = "{\"class\":\"OPERATOR\",\"type\":\"OPERATOR_NOT\",\"children\":[", *close = "]}";
     Str deep = repeated(f, "", open, "", close, QUERY_DEPTH_MAX);
-    Str json = str_format(f->arena,
-                          "{\"error\":false,\"statements\":[{\"node\":{\"type\":\"SELECT_NODE\",\"select_list\":[" STR_FMT
-                          "],\"from_table\":{\"type\":\"EMPTY\"}}}]}",
-                          STR_ARG(deep));
+    Str json =
+        str_format(f->arena,
+                   "{\"error\":false,\"statements\":[{\"node\":{\"type\":\"SELECT_NODE\",\"select_list\":[" STR_FMT
+                   "],\"from_table\":{\"type\":\"EMPTY\"}}}]}",
+                   STR_ARG(deep));
     EngineReply reply = {0};
     assert_true(failed(query_read_reply(STR(""), json, f->arena, &reply, &f->err)));
     check_text("deep", f->err.message, "the query is nested more than 2000 levels deep");
@@ -113,13 +117,16 @@ static void unknown_nodes_are_refused(void **state) {
         "{\"type\":\"NEW_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\"}}",
         "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"NEW_SOURCE\"}}",
         "{\"type\":\"SELECT_NODE\",\"select_list\":[{\"class\":\"NEW\"}],\"from_table\":{\"type\":\"EMPTY\"}}",
-        "{\"type\":\"SELECT_NODE\",\"select_list\":[{\"class\":\"CASE\",\"new\":1}],\"from_table\":{\"type\":\"EMPTY\"}}",
+        "{\"type\":\"SELECT_NODE\",\"select_list\":[{\"class\":\"CASE\",\"new\":1}],\"from_table\":{\"type\":\"EMPTY\"}"
+        "}",
         "{\"type\":\"SELECT_NODE\",\"select_list\":[{\"class\":\"CASE\",\"case_checks\":[{\"new\":1}]}],"
         "\"from_table\":{\"type\":\"EMPTY\"}}",
         "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\",\"new\":1}}",
         "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\"},\"new\":1}",
-        "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\"},\"modifiers\":[{\"type\":\"NEW\"}]}",
-        "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\"},\"cte_map\":{\"map\":[{\"key\":\"a\","
+        "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\"},\"modifiers\":[{\"type\":"
+        "\"NEW\"}]}",
+        "{\"type\":\"SELECT_NODE\",\"select_list\":[],\"from_table\":{\"type\":\"EMPTY\"},\"cte_map\":{\"map\":[{"
+        "\"key\":\"a\","
         "\"value\":{\"new\":1,\"query\":{\"node\":{\"type\":\"SELECT_NODE\"}}}}]}}",
         "{\"type\":\"SELECT_NODE\",\"select_list\":[]}",
         "{}",

@@ -24,8 +24,8 @@ typedef struct SqlAnalysis {
 } SqlAnalysis;
 
 /* CompilationError with sql_offset (a byte of `text`): syntax error; no statement, several, or one that is no query
- * (names its kind); PIVOT without a literal IN list (with a hint); text over SQL_TEXT_MAX. The caller adds the model and
- * maps the place by sql_text_locate_error. */
+ * (names its kind); PIVOT without a literal IN list (with a hint); text over SQL_TEXT_MAX. The caller adds the model
+ * and maps the place by sql_text_locate_error. */
 #define SQL_TEXT_MAX ((size_t)4 << 20)
 MUST_CHECK Status sql_analyze(SqlAnalyzer *analyzer, Str text, Arena *arena, SqlAnalysis *analysis_out, Error *err);
 

@@ -8,9 +8,9 @@ typedef struct SqlRelation {
     Str catalog, schema, name; /* empty catalog or schema: left out */
 } SqlRelation;
 
-void sql_identifier(StrBuf *sql, Str name);            /* "na""me" */
-void sql_relation(StrBuf *sql, SqlRelation relation);  /* "schema"."name" */
-void sql_literal(StrBuf *sql, Str text);               /* 'te''xt' */
+void sql_identifier(StrBuf *sql, Str name);                            /* "na""me" */
+void sql_relation(StrBuf *sql, SqlRelation relation);                  /* "schema"."name" */
+void sql_literal(StrBuf *sql, Str text);                               /* 'te''xt' */
 void sql_identifier_list(StrBuf *sql, const Str *names, size_t count); /* "a", "b" */
 
 #endif

@@ -1,5 +1,6 @@
-/* The file: header, index sorted by key, the entries' bytes. Numbers are in the machine's byte order: the magic is one, so a
- * file of another machine is not taken for ours. Structs are copied out, since nothing in the file need be aligned. */
+/* The file: header, index sorted by key, the entries' bytes. Numbers are in the machine's byte order: the magic is one,
+ * so a file of another machine is not taken for ours. Structs are copied out, since nothing in the file need be
+ * aligned. */
 #include "sql/sql_cache.h"
 
 #include "base/files.h"
@@ -61,7 +62,7 @@ static uint64_t checksum(Str bytes) {
     return sum ^ (sum >> 29);
 }
 
-/* --- Reading --------------------------------------------------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
 
 static Str index_bytes(Str file, size_t entry_count) {
     return str_slice(file, sizeof(CacheHeader), sizeof(CacheHeader) + entry_count * sizeof(CacheIndexEntry));
@@ -91,7 +92,8 @@ static void read_file(SqlCache *cache) {
         return;
     }
     if (failed(file_read(cache->path, CACHE_FILE_SIZE_MAX, cache->arena, &file, &err))) {
-        log_debug("ignoring the SQL cache path=" STR_FMT " reason=" STR_FMT, STR_ARG(cache->path), STR_ARG(err.message));
+        log_debug("ignoring the SQL cache path=" STR_FMT " reason=" STR_FMT, STR_ARG(cache->path),
+                  STR_ARG(err.message));
         return;
     }
     if (!is_sound(file, cache->version, &cache->entry_count)) {
@@ -162,7 +164,7 @@ void sql_cache_put(SqlCache *cache, ContentHash key, Str bytes) {
     str_map_put(cache->added, str_copy(cache->arena, key_text(&key)), entry);
 }
 
-/* --- Writing --------------------------------------------------------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
 
 static int compare_items(const void *a, const void *b) {
     return compare_keys(&((const CacheItem *)a)->key, &((const CacheItem *)b)->key);

@@ -1,9 +1,11 @@
 /* The canonical form: what fingerprints hash. Tokens joined by one space, without comments; unquoted words, numbers and
- * parameters in lower case; string constants, dollar strings and quoted names as they are, but for the white space inside a
- * constant that goes on in the next line, and the case of its prefix (E'…' is e'…'). Semicolons at either end are dropped.
+ * parameters in lower case; string constants, dollar strings and quoted names as they are, but for the white space
+ * inside a constant that goes on in the next line, and the case of its prefix (E'…' is e'…'). Semicolons at either end
+ * are dropped.
  *
  * One comment counts: the engine gives `->` another precedence when a comment follows it without a blank, so that
- * `a -> b = c` is another query with a comment glued to its arrow. The form keeps the difference by an empty comment. */
+ * `a -> b = c` is another query with a comment glued to its arrow. The form keeps the difference by an empty comment.
+ */
 #include "sql/sql_lexer.h"
 
 static void append_lower(StrBuf *form, Str text) {
@@ -20,8 +22,8 @@ static void append_lower(StrBuf *form, Str text) {
 static size_t append_part(StrBuf *form, Str constant, size_t open, bool has_escapes) {
     size_t i = open + 1;
     while (i < constant.size) {
-        bool is_pair = i + 1 < constant.size &&
-                       ((has_escapes && constant.ptr[i] == '\\') || (constant.ptr[i] == '\'' && constant.ptr[i + 1] == '\''));
+        bool is_pair = i + 1 < constant.size && ((has_escapes && constant.ptr[i] == '\\') ||
+                                                 (constant.ptr[i] == '\'' && constant.ptr[i + 1] == '\''));
         if (!is_pair && constant.ptr[i] == '\'') {
             break;
         }

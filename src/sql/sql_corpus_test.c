@@ -5,7 +5,6 @@
 #include "config/config_value.h"
 #include "sql/sql_lexer.h"
 
-
 static const ConfigValue *read_models(SqlFixture *f) {
     Str json = STR_EMPTY;
     ConfigValue *manifest = NULL;
@@ -36,7 +35,7 @@ static bool is_query(const ConfigValue *model) {
     return !is_dynamic_pivot;
 }
 
-/* --- What the manifest says ----------------------------------------------------------------------------------------------------- */
+/* --- What the manifest says --------------------------------------------------------------------------------------- */
 
 static StrVec expected(Arena *arena, const ConfigValue *model, const char *key) {
     StrVec items = {0};
@@ -88,7 +87,8 @@ static StrVec table_functions_of(Arena *arena, const SqlFacts *facts) {
 
 static void check_list(Arena *arena, const ConfigValue *model, const char *key, StrVec actual) {
     Str what = str_format(arena, STR_FMT " %s", STR_ARG(config_find(model, STR("file"))->text), key);
-    check_text(str_to_c(arena, what), joined(arena, actual), str_to_c(arena, joined(arena, expected(arena, model, key))));
+    check_text(str_to_c(arena, what), joined(arena, actual),
+               str_to_c(arena, joined(arena, expected(arena, model, key))));
 }
 
 static void facts_are_those_of_the_manifest(void **state) {
@@ -132,7 +132,8 @@ static void places_hold_their_names(void **state) {
             Str written = str_slice(texts.items[i], table->start, table->end);
             StrVec parts = {0};
             SqlLexer lexer = sql_lexer(written);
-            for (SqlToken token = sql_lexer_next_code(&lexer); token.kind != SQL_TOKEN_END; token = sql_lexer_next_code(&lexer)) {
+            for (SqlToken token = sql_lexer_next_code(&lexer); token.kind != SQL_TOKEN_END;
+                 token = sql_lexer_next_code(&lexer)) {
                 if (token.kind == SQL_TOKEN_WORD || token.kind == SQL_TOKEN_QUOTED) {
                     str_vec_push(f->arena, &parts, sql_identifier_name(f->arena, sql_token_text(written, token)));
                 }
@@ -145,7 +146,7 @@ static void places_hold_their_names(void **state) {
     }
 }
 
-/* --- Splicing changes nothing but names ------------------------------------------------------------------------------------------ */
+/* --- Splicing changes nothing but names --------------------------------------------------------------------------- */
 
 static void append_query(StrBuf *form, const Query *query);
 

@@ -1,12 +1,12 @@
-/* Macro calls and var('…') become text. One pass replaces every call that stands in the text, those inside arguments too; what
- * the bodies bring in is for the next pass. A text that still holds calls after ten passes is recursive. Vars come last, so
- * they may stand in macros, and their values are never looked into. */
+/* Macro calls and var('…') become text. One pass replaces every call that stands in the text, those inside arguments
+ * too; what the bodies bring in is for the next pass. A text that still holds calls after ten passes is recursive. Vars
+ * come last, so they may stand in macros, and their values are never looked into. */
 #include "sql/sql_macro_internal.h"
 
 #include "sql/sql_analyzer.h"
-#include "sql/sql_macro_body.h"
 
 #define PASS_COUNT_MAX 10
+#define CALL_COUNT_MAX 50000
 
 DEFINE_VEC(SqlTextVec, sql_text_vec, SqlText)
 
@@ -14,24 +14,27 @@ typedef struct Expander {
     const SqlMacroSet *macros;
     const SqlVar *vars;
     size_t var_count;
-    Arena *arena; /* of all that is only needed on the way */
+    size_t call_count; /* replaced so far */
+    Arena *arena;      /* of all that is only needed on the way */
     Error *err;
 } Expander;
 
 /* A call in the text: name ( … ) */
 typedef struct MacroCall {
     const SqlMacro *macro;
+    const SqlParameterUseVec *uses;
     size_t name, open, close; /* tokens */
     SqlTextVec arguments;
 } MacroCall;
 
-static Status expand_calls(Expander *expander, const SqlText *text, size_t depth, SqlText *expanded_out, size_t *count_out);
+static Status expand_calls(Expander *expander, const SqlText *text, size_t depth, SqlText *expanded_out,
+                           size_t *count_out);
 
 /* Fails with a DefinitionError at a byte of the text. */
 #define FAIL_AT(expander, text, offset, ...)                                                                           \
     error_set_at((expander)->err, ERROR_DEFINITION, sql_text_place((text), (offset), (expander)->arena), __VA_ARGS__)
 
-/* --- Finding calls --------------------------------------------------------------------------------------------------------------- */
+/* --- Finding calls ------------------------------------------------------------------------------------------------ */
 
 /* WITH name(columns) AS ( … ) is no call. */
 static bool is_cte_head(const SqlTokens *tokens, size_t close) {
@@ -55,19 +58,22 @@ static bool find_call(Expander *expander, const SqlTokens *tokens, size_t index,
     if (!sql_tokens_is(tokens, index + 1, "(")) {
         return false;
     }
-    const SqlMacro *macro = sql_tokens_is_name(tokens, index)
-                                ? str_map_find(expander->macros->macros, sql_tokens_name(tokens, index, expander->arena))
-                                : NULL;
-    if (macro == NULL || !find_call_brackets(tokens, index, &close) || is_cte_head(tokens, close)) {
+    const MacroDefinition *found =
+        sql_tokens_is_name(tokens, index)
+            ? str_map_find(expander->macros->macros, sql_tokens_name(tokens, index, expander->arena))
+            : NULL;
+    if (found == NULL || !find_call_brackets(tokens, index, &close) || is_cte_head(tokens, close)) {
         return false;
     }
-    *call_out = (MacroCall){.macro = macro, .name = index, .open = index + 1, .close = close};
+    *call_out =
+        (MacroCall){.macro = &found->macro, .uses = &found->uses, .name = index, .open = index + 1, .close = close};
     return true;
 }
 
-/* --- Arguments --------------------------------------------------------------------------------------------------------------------- */
+/* --- Arguments ---------------------------------------------------------------------------------------------------- */
 
-static SqlText tokens_slice(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t first, size_t last) {
+static SqlText tokens_slice(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t first,
+                            size_t last) {
     return sql_text_slice(text, sql_tokens_at(tokens, first).start, sql_tokens_at(tokens, last).end, expander->arena);
 }
 
@@ -76,7 +82,8 @@ static Status add_argument(Expander *expander, const SqlText *text, const SqlTok
                            MacroCall *call) {
     size_t start = sql_tokens_at(tokens, first).start;
     if (first == end) {
-        return FAIL_AT(expander, text, start, "an argument of macro '" STR_FMT "' is empty", STR_ARG(call->macro->name));
+        return FAIL_AT(expander, text, start, "an argument of macro '" STR_FMT "' is empty",
+                       STR_ARG(call->macro->name));
     }
     if (sql_tokens_is_name(tokens, first) &&
         (sql_tokens_is(tokens, first + 1, ":=") || sql_tokens_is(tokens, first + 1, "=>"))) {
@@ -108,13 +115,13 @@ static Status check_argument_count(Expander *expander, const SqlText *text, size
         return OK;
     }
     Str list = str_join(expander->arena, parameters->items, parameters->count, STR(", "));
-    return FAIL_AT(expander, text, offset,
-                   "macro '" STR_FMT "' takes %zu argument%s (" STR_FMT "), but %zu %s given", STR_ARG(call->macro->name),
-                   parameters->count, parameters->count == 1 ? "" : "s", STR_ARG(list), call->arguments.count,
-                   call->arguments.count == 1 ? "is" : "are");
+    return FAIL_AT(expander, text, offset, "macro '" STR_FMT "' takes %zu argument%s (" STR_FMT "), but %zu %s given",
+                   STR_ARG(call->macro->name), parameters->count, parameters->count == 1 ? "" : "s", STR_ARG(list),
+                   call->arguments.count, call->arguments.count == 1 ? "is" : "are");
 }
 
-static Status read_arguments(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t depth, MacroCall *call) {
+static Status read_arguments(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t depth,
+                             MacroCall *call) {
     TRY(split_arguments(expander, text, tokens, call));
     TRY(check_argument_count(expander, text, sql_tokens_at(tokens, call->name).start, call));
     for (size_t i = 0; i < call->arguments.count; i++) {
@@ -124,17 +131,16 @@ static Status read_arguments(Expander *expander, const SqlText *text, const SqlT
     return OK;
 }
 
-/* --- Putting arguments into the body ---------------------------------------------------------------------------------------------------- */
+/* --- Putting arguments into the body ------------------------------------------------------------------------------ */
 
 static SqlText in_parentheses(Expander *expander, SqlText text) {
     const SqlText parts[] = {sql_text_own(expander->arena, STR("(")), text, sql_text_own(expander->arena, STR(")"))};
     return sql_text_concat(expander->arena, parts, COUNT_OF(parts));
 }
 
-/* One token, f(…) or (…). */
+/* One token, or all of it in parentheses. */
 static bool stands_alone(const SqlTokens *tokens) {
-    size_t open = sql_tokens_is_name(tokens, 0) ? 1 : 0;
-    bool is_bracketed = sql_tokens_is(tokens, open, "(") && sql_tokens_close(tokens, open) == tokens->list.count - 1;
+    bool is_bracketed = sql_tokens_is(tokens, 0, "(") && sql_tokens_close(tokens, 0) == tokens->list.count - 1;
     return tokens->list.count == 1 || is_bracketed;
 }
 
@@ -142,7 +148,8 @@ static bool stands_alone(const SqlTokens *tokens) {
 static Status check_capture(Expander *expander, const SqlMacro *macro, const SqlText *argument, const SqlTokens *tokens,
                             const SqlParameterUse *use) {
     for (size_t i = 0; i < tokens->list.count; i++) {
-        bool is_free = sql_tokens_is_name(tokens, i) && !sql_tokens_is(tokens, i - 1, ".") && !sql_tokens_is(tokens, i + 1, "(");
+        bool is_free =
+            sql_tokens_is_name(tokens, i) && !sql_tokens_is(tokens, i - 1, ".") && !sql_tokens_is(tokens, i + 1, "(");
         Str name = is_free ? sql_tokens_name(tokens, i, expander->arena) : STR_EMPTY;
         for (size_t k = 0; is_free && k < use->inner_names.count; k++) {
             if (str_equal_fold(name, use->inner_names.items[k])) {
@@ -164,7 +171,8 @@ static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlP
     *size += argument.text.size;
     if (*size > SQL_TEXT_MAX) {
         return error_set_at(expander->err, ERROR_DEFINITION, call->macro->place,
-                            "macro '" STR_FMT "' expands to more than %zu bytes", STR_ARG(call->macro->name), SQL_TEXT_MAX);
+                            "macro '" STR_FMT "' expands to more than %zu bytes", STR_ARG(call->macro->name),
+                            SQL_TEXT_MAX);
     }
     SqlText replacement = stands_alone(&tokens) ? argument : in_parentheses(expander, argument);
     SqlEdit edit = {.start = use->start, .end = use->end, .replacement = replacement};
@@ -174,23 +182,26 @@ static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlP
 
 static Status apply_macro(Expander *expander, const MacroCall *call, SqlText *applied_out) {
     const SqlMacro *macro = call->macro;
-    SqlTokens body = sql_tokens(macro->body.text, expander->arena);
-    SqlParameterUseVec uses = sql_macro_parameter_uses(&body, &macro->parameters, expander->arena);
     SqlEditVec edits = {0};
     SqlText applied = {0};
     size_t size = macro->body.text.size;
-    for (size_t i = 0; i < uses.count; i++) {
-        TRY(add_use_edit(expander, call, &uses.items[i], &edits, &size));
+    for (size_t i = 0; i < call->uses->count; i++) {
+        TRY(add_use_edit(expander, call, &call->uses->items[i], &edits, &size));
     }
     TRY(sql_text_edit(&macro->body, &edits, expander->arena, &applied, expander->err));
     *applied_out = in_parentheses(expander, applied);
     return OK;
 }
 
-/* --- Passes --------------------------------------------------------------------------------------------------------------------------- */
+/* --- Passes ------------------------------------------------------------------------------------------------------- */
 
-static Status add_call_edit(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t depth, MacroCall *call,
-                            SqlEditVec *edits) {
+static Status add_call_edit(Expander *expander, const SqlText *text, const SqlTokens *tokens, size_t depth,
+                            MacroCall *call, SqlEditVec *edits) {
+    if (++expander->call_count > CALL_COUNT_MAX) {
+        return error_set_at(expander->err, ERROR_DEFINITION, call->macro->place,
+                            "macro '" STR_FMT "' is used too often, or is recursive: more than %d calls in one query",
+                            STR_ARG(call->macro->name), CALL_COUNT_MAX);
+    }
     SqlEdit edit = {.start = sql_tokens_at(tokens, call->name).start, .end = sql_tokens_at(tokens, call->close).end};
     TRY(read_arguments(expander, text, tokens, depth, call));
     TRY(apply_macro(expander, call, &edit.replacement));
@@ -212,7 +223,8 @@ static Status check_size(Expander *expander, const SqlText *text, const SqlEditV
 }
 
 /* One pass; `count_out`: calls replaced. */
-static Status expand_calls(Expander *expander, const SqlText *text, size_t depth, SqlText *expanded_out, size_t *count_out) {
+static Status expand_calls(Expander *expander, const SqlText *text, size_t depth, SqlText *expanded_out,
+                           size_t *count_out) {
     SqlTokens tokens = sql_tokens(text->text, expander->arena);
     SqlEditVec edits = {0};
     if (depth > SQL_TOKENS_DEPTH_MAX) {
@@ -262,7 +274,7 @@ static Status expand_macros(Expander *expander, const SqlText *text, SqlText *ex
     return too_many_passes(expander, expanded_out);
 }
 
-/* --- Vars ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- Vars --------------------------------------------------------------------------------------------------------- */
 
 static Status unknown_var(Expander *expander, const SqlText *text, size_t offset, Str name) {
     Str *names = ARENA_NEW_ARRAY(expander->arena, Str, expander->var_count);
@@ -273,7 +285,8 @@ static Status unknown_var(Expander *expander, const SqlText *text, size_t offset
     const Str *nearest = str_nearest(name, names, expander->var_count);
     Str known = str_join(expander->arena, names, expander->var_count, STR(", "));
     if (nearest != NULL) {
-        error_hint(expander->err, "did you mean '" STR_FMT "'? Known vars: " STR_FMT, STR_ARG(*nearest), STR_ARG(known));
+        error_hint(expander->err, "did you mean '" STR_FMT "'? Known vars: " STR_FMT, STR_ARG(*nearest),
+                   STR_ARG(known));
     } else if (expander->var_count > 0) {
         error_hint(expander->err, "known vars: " STR_FMT, STR_ARG(known));
     } else {
@@ -312,6 +325,13 @@ static const SqlVar *find_var(const Expander *expander, Str name) {
     return NULL;
 }
 
+/* `1 -var('n')` must not become `1 --5`, a comment. */
+static SqlText var_text(Expander *expander, const SqlVar *var) {
+    SqlText literal = sql_text_own(expander->arena, var->literal);
+    bool has_sign = str_starts_with(var->literal, STR("-")) || str_starts_with(var->literal, STR("+"));
+    return has_sign ? in_parentheses(expander, literal) : literal;
+}
+
 static Status expand_vars(Expander *expander, const SqlText *text, SqlText *expanded_out) {
     SqlTokens tokens = sql_tokens(text->text, expander->arena);
     SqlEditVec edits = {0};
@@ -325,7 +345,7 @@ static Status expand_vars(Expander *expander, const SqlText *text, SqlText *expa
         if (var == NULL) {
             return unknown_var(expander, text, edit.start, name);
         }
-        edit.replacement = sql_text_own(expander->arena, var->literal);
+        edit.replacement = var_text(expander, var);
         sql_edit_vec_push(expander->arena, &edits, edit);
     }
     if (edits.count == 0) {
@@ -335,10 +355,11 @@ static Status expand_vars(Expander *expander, const SqlText *text, SqlText *expa
     return sql_text_edit(text, &edits, expander->arena, expanded_out, expander->err);
 }
 
-/* --- Is there anything to do? --------------------------------------------------------------------------------------------------------------- */
+/* --- Is there anything to do? ------------------------------------------------------------------------------------- */
 
 static bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80) != 0;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           (c & 0x80) != 0;
 }
 
 static bool is_known_word(const Expander *expander, Str word) {
@@ -358,8 +379,8 @@ static bool has_unusual_name(const SqlMacroSet *macros) {
     return false;
 }
 
-/* Most texts use no macro, and a plan looks at all of them: this is a tenth of the work of reading tokens. Words in strings
- * and comments count, too; that only costs time. */
+/* Most texts use no macro, and a plan looks at all of them: this is a tenth of the work of reading tokens. Words in
+ * strings and comments count, too; that only costs time. */
 static bool may_have_calls(const Expander *expander, Str sql) {
     size_t start = 0;
     for (size_t i = 0; i <= sql.size; i++) {
@@ -374,7 +395,7 @@ static bool may_have_calls(const Expander *expander, Str sql) {
     return has_unusual_name(expander->macros);
 }
 
-/* --- All of it ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
 
 Status sql_expand(const SqlText *text, const SqlMacroSet *macros, const SqlVar *vars, size_t var_count, Arena *arena,
                   SqlText *expanded_out, Error *err) {

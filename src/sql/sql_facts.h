@@ -12,8 +12,8 @@ typedef struct SqlTableRef {
     bool schema_quoted, name_quoted;
     size_t start, end; /* the whole qualified name in the text */
     bool has_alias;
-    bool takes_alias;  /* false for DESCRIBE t, SUMMARIZE t, TABLE t: a spliced name gets no alias there */
-    bool is_file;      /* FROM 'x.csv' */
+    bool takes_alias; /* false for DESCRIBE t, SUMMARIZE t, TABLE t: a spliced name gets no alias there */
+    bool is_file;     /* FROM 'x.csv' */
 } SqlTableRef;
 DEFINE_VEC(SqlTableRefVec, sql_table_ref_vec, SqlTableRef)
 
@@ -25,24 +25,24 @@ typedef struct SqlColumnPrefix {
 DEFINE_VEC(SqlColumnPrefixVec, sql_column_prefix_vec, SqlColumnPrefix)
 
 typedef struct SqlFunctionRef {
-    Str name;      /* as written, without schema; signs, brackets and keywords that become calls are left out */
-    size_t start;  /* STR_NOT_FOUND when the parser gives none */
-    bool in_from;  /* a table function */
+    Str name;     /* as written, without schema; signs, brackets and keywords that become calls are left out */
+    size_t start; /* STR_NOT_FOUND when the parser gives none */
+    bool in_from; /* a table function */
 } SqlFunctionRef;
 DEFINE_VEC(SqlFunctionRefVec, sql_function_ref_vec, SqlFunctionRef)
 
 typedef struct SqlFacts {
-    SqlTableRefVec tables;         /* by offset, each offset once */
-    SqlColumnPrefixVec prefixes;   /* by offset */
-    SqlFunctionRefVec functions;   /* by offset */
-    StrVec clock_reads;            /* lower case, each once: now, current_date, … */
-    StrVec file_readers;           /* lower case names of file-reading functions in FROM, each once */
-    StrVec cte_names;              /* all CTE names of the text, as written */
-    size_t with_offset;            /* where a CTE may be inserted: behind the leading WITH [RECURSIVE], else the first token */
-    bool has_with;                 /* a leading WITH is there */
+    SqlTableRefVec tables;       /* by offset, each offset once */
+    SqlColumnPrefixVec prefixes; /* by offset */
+    SqlFunctionRefVec functions; /* by offset */
+    StrVec clock_reads;          /* lower case, each once: now, current_date, … */
+    StrVec file_readers;         /* lower case names of file-reading functions in FROM, each once */
+    StrVec cte_names;            /* all CTE names of the text, as written */
+    size_t with_offset; /* where a CTE may be inserted: behind the leading WITH [RECURSIVE], else the first token */
+    bool has_with;      /* a leading WITH is there */
     bool has_top_order_by;
-    StrVec output_names;           /* names of the select list; an item without explicit name is empty text; no items at
-                                      all when the columns are not known from the text (a star, unnest, BY NAME) */
+    StrVec output_names; /* names of the select list; an item without explicit name is empty text; no items at
+                            all when the columns are not known from the text (a star, unnest, BY NAME) */
 } SqlFacts;
 
 #endif

@@ -1,10 +1,10 @@
-/* Numbers are 32 bits in the machine's byte order (the cache is of one machine), texts are their size and bytes, vectors are
- * their count and items. Writer and reader of each type stand together, in the same order of fields. */
+/* Numbers are 32 bits in the machine's byte order (the cache is of one machine), texts are their size and bytes,
+ * vectors are their count and items. Writer and reader of each type stand together, in the same order of fields. */
 #include "sql/sql_facts_codec.h"
 
 #include <string.h>
 
-/* --- Numbers and texts --------------------------------------------------------------------------------------------------- */
+/* --- Numbers and texts -------------------------------------------------------------------------------------------- */
 
 static void put_number(StrBuf *bytes, size_t number) {
     uint32_t value = number == STR_NOT_FOUND ? UINT32_MAX : (uint32_t)number; /* SQL_TEXT_MAX is far below */
@@ -52,7 +52,7 @@ static size_t get_count(Decoder *decoder) {
     return decoder->is_sound ? count : 0;
 }
 
-/* --- Flags ------------------------------------------------------------------------------------------------------------------ */
+/* --- Flags -------------------------------------------------------------------------------------------------------- */
 
 enum { TABLE_SCHEMA_QUOTED = 1, TABLE_NAME_QUOTED = 2, TABLE_HAS_ALIAS = 4, TABLE_TAKES_ALIAS = 8, TABLE_IS_FILE = 16 };
 enum { FACTS_HAS_WITH = 1, FACTS_HAS_TOP_ORDER_BY = 2 };
@@ -61,7 +61,7 @@ static size_t flag(bool is_set, size_t value) {
     return is_set ? value : 0;
 }
 
-/* --- Parts of the facts ------------------------------------------------------------------------------------------------------ */
+/* --- Parts of the facts ------------------------------------------------------------------------------------------- */
 
 static void put_table(StrBuf *bytes, const SqlTableRef *table) {
     put_text(bytes, table->catalog);
@@ -133,7 +133,7 @@ static StrVec get_texts(Decoder *decoder) {
     return texts;
 }
 
-/* --- All of it --------------------------------------------------------------------------------------------------------------- */
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
 
 void sql_analysis_encode(const SqlAnalysis *analysis, StrBuf *bytes) {
     const SqlFacts *facts = analysis->facts;

@@ -1,6 +1,6 @@
-/* Two walks over the same tree. The facts say which names are tables, by the engine's own scope rules; each must be owned.
- * The walk here looks at everything else: calls, table functions, SHOW. What the tree may hold at all is settled before, by
- * the reader, which refuses any node and member that it does not know. */
+/* Two walks over the same tree. The facts say which names are tables, by the engine's own scope rules; each must be
+ * owned. The walk here looks at everything else: calls, table functions, SHOW. What the tree may hold at all is settled
+ * before, by the reader, which refuses any node and member that it does not know. */
 #include "sql/sql_fence.h"
 
 #include "sql/query_facts.h"
@@ -14,13 +14,13 @@ typedef struct Fence {
 static Status check_query(Fence *fence, const Query *query);
 
 static Status refuse(Fence *fence, size_t offset, const char *what, Str name) {
-    Status status = error_set(fence->err, ERROR_QUERY, "%s '" STR_FMT "' is not allowed in a read-only query", what,
-                              STR_ARG(name));
+    Status status =
+        error_set(fence->err, ERROR_QUERY, "%s '" STR_FMT "' is not allowed in a read-only query", what, STR_ARG(name));
     fence->err->sql_offset = offset;
     return status;
 }
 
-/* --- Expressions ----------------------------------------------------------------------------------------------------------- */
+/* --- Expressions -------------------------------------------------------------------------------------------------- */
 
 static Status check_expr(Fence *fence, const QueryExpr *expr);
 
@@ -31,11 +31,11 @@ static Status check_exprs(Fence *fence, const QueryExprVec *exprs) {
     return OK;
 }
 
-/* amount.round() has its column where a schema would stand, so a schema says nothing; no function but those of the list has
- * one of their names, unless the project's owner made it. */
+/* amount.round() has its column where a schema would stand, so a schema says nothing; no function but those of the list
+ * has one of their names, unless the project's owner made it. */
 static Status check_call(Fence *fence, const QueryExpr *expr) {
-    bool is_allowed = (expr->is_sign && sql_fence_allows_sign(expr->name)) ||
-                      sql_fence_allows_function(expr->name, fence->arena);
+    bool is_allowed =
+        (expr->is_sign && sql_fence_allows_sign(expr->name)) || sql_fence_allows_function(expr->name, fence->arena);
     return is_allowed ? OK : refuse(fence, expr->offset, "function", expr->name);
 }
 
@@ -58,7 +58,7 @@ static Status check_expr(Fence *fence, const QueryExpr *expr) {
     return expr->subquery == NULL ? OK : check_query(fence, expr->subquery);
 }
 
-/* --- Sources ----------------------------------------------------------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------------------------------------------------ */
 
 static bool is_builtin_schema(Str schema) {
     return schema.size == 0 || str_equal_fold(schema, STR("main"));
@@ -114,7 +114,7 @@ static Status check_query(Fence *fence, const Query *query) {
     return check_exprs(fence, &query->modifiers);
 }
 
-/* --- Tables ------------------------------------------------------------------------------------------------------------------ */
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
 
 static Str written_name(const SqlTableRef *table, Arena *arena) {
     const Str parts[] = {table->catalog, table->schema, table->name};
@@ -130,7 +130,8 @@ static Status check_tables(Fence *fence, const SqlFacts *facts, const SqlFencePo
             return refuse(fence, table->start, "reading the file", name);
         }
         if (!policy->owns_relation(policy->context, table)) {
-            Status status = error_set(fence->err, ERROR_QUERY, "'" STR_FMT "' is no relation of this project", STR_ARG(name));
+            Status status =
+                error_set(fence->err, ERROR_QUERY, "'" STR_FMT "' is no relation of this project", STR_ARG(name));
             fence->err->sql_offset = table->start;
             return status;
         }
@@ -138,7 +139,7 @@ static Status check_tables(Fence *fence, const SqlFacts *facts, const SqlFencePo
     return OK;
 }
 
-/* --- All of it ----------------------------------------------------------------------------------------------------------------- */
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
 
 static Status check_text(DuckParser *parser, Str sql, const SqlFencePolicy *policy, Arena *arena, SqlFacts *facts_out,
                          Error *err) {

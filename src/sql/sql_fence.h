@@ -1,5 +1,5 @@
-/* The read-only fence of `interlace query`: an allow-list walked on the engine's own parse tree. Each layer must hold by
- * itself; the other one is a read-only transaction with external access shut (cli/cmd_query.c). */
+/* The read-only fence of `interlace query`: an allow-list walked on the engine's own parse tree. Each layer must hold
+ * by itself; the other one is a read-only transaction with external access shut (cli/cmd_query.c). */
 #ifndef INTERLACE_SQL_SQL_FENCE_H
 #define INTERLACE_SQL_SQL_FENCE_H
 

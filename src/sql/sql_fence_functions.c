@@ -1,11 +1,12 @@
-/* The functions of DuckDB 1.5.5 that depend on nothing but their arguments, the clock, chance, and the names of user and
- * schema: scalar functions, aggregates, window functions and built-in macros.
+/* The functions of DuckDB 1.5.5 that depend on nothing but their arguments, the clock, chance, and the names of user
+ * and schema: scalar functions, aggregates, window functions and built-in macros.
  *
- * Left out on purpose, though the engine has them: what reads settings, variables, sequences, statistics, the catalog, other
- * queries or the log (current_setting, getvariable, nextval, currval, stats, pg_get_viewdef, has_*_privilege, current_query,
- * write_log …), what changes something for later statements (setseed, nextval), what waits (sleep_ms, pg_sleep), what binds
- * another query (json_serialize_plan), inner ones (__internal_*, combine, finalize). Functions of extensions are unknown here,
- * so they are refused too. When the engine gets a new function, it is refused until it is looked at and put here. */
+ * Left out on purpose, though the engine has them: what reads settings, variables, sequences, statistics, the catalog,
+ * other queries or the log (current_setting, getvariable, nextval, currval, stats, pg_get_viewdef, has_*_privilege,
+ * current_query, write_log …), what changes something for later statements (setseed, nextval), what waits (sleep_ms,
+ * pg_sleep), what binds another query (json_serialize_plan), inner ones (__internal_*, combine, finalize). Functions of
+ * extensions are unknown here, so they are refused too. When the engine gets a new function, it is refused until it is
+ * looked at and put here. */
 #include "sql/sql_fence_functions.h"
 
 #include <stdlib.h>

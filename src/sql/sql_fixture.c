@@ -33,7 +33,7 @@ void check_text(const char *what, Str actual, const char *expected) {
     }
 }
 
-/* --- Forms ------------------------------------------------------------------------------------------------------------------- */
+/* --- Forms -------------------------------------------------------------------------------------------------------- */
 
 static void append_word(StrBuf *form, Str word) {
     strbuf_char(form, ' ');
@@ -86,11 +86,12 @@ Str facts_form(Arena *arena, Str sql, const SqlFacts *facts) {
     return str_trim(strbuf_copy(&form, arena));
 }
 
-/* --- Calls that must succeed, or fail ------------------------------------------------------------------------------------------ */
+/* --- Calls that must succeed, or fail ----------------------------------------------------------------------------- */
 
 static void check_ok(SqlFixture *fixture, Status status, Str sql) {
     if (failed(status)) {
-        fail_msg("%.*s\n  failed: " STR_FMT, (int)sql.size, sql.ptr, STR_ARG(error_line(&fixture->err, fixture->arena)));
+        fail_msg("%.*s\n  failed: " STR_FMT, (int)sql.size, sql.ptr,
+                 STR_ARG(error_line(&fixture->err, fixture->arena)));
     }
 }
 
@@ -113,9 +114,10 @@ Str analysis_error(SqlFixture *fixture, Str sql) {
         fail_msg("%.*s\n  did not fail", (int)sql.size, sql.ptr);
     }
     assert_int_equal(fixture->err.kind, ERROR_COMPILATION);
-    Str text = fixture->err.sql_offset == STR_NOT_FOUND
-                   ? str_copy(fixture->arena, fixture->err.message)
-                   : str_format(fixture->arena, STR_FMT " @%zu", STR_ARG(fixture->err.message), fixture->err.sql_offset);
+    Str text =
+        fixture->err.sql_offset == STR_NOT_FOUND
+            ? str_copy(fixture->arena, fixture->err.message)
+            : str_format(fixture->arena, STR_FMT " @%zu", STR_ARG(fixture->err.message), fixture->err.sql_offset);
     error_clear(&fixture->err);
     return text;
 }
@@ -142,10 +144,11 @@ SqlText splice_all(SqlFixture *fixture, const SqlText *text, SqlRelation relatio
     return spliced;
 }
 
-/* --- Corpus ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Corpus ------------------------------------------------------------------------------------------------------- */
 
 static bool is_query_file(Str name) {
-    static const char *const others[] = {"012", "070", "072", "082", "086", "087", "088", "089", "090", "091", "092", "093"};
+    static const char *const others[] = {"012", "070", "072", "082", "086", "087",
+                                         "088", "089", "090", "091", "092", "093"};
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         if (str_equal(str_slice(name, 7, 10), str_from(others[i]))) {
             return false;
@@ -177,7 +180,7 @@ StrVec corpus_texts(Arena *arena, StrVec *names_out) {
     return texts;
 }
 
-/* --- Random ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Random ------------------------------------------------------------------------------------------------------- */
 
 uint64_t random_next(Random *random) {
     random->state ^= random->state << 13;

@@ -1,4 +1,5 @@
-/* What the tests of this folder share: one analyzer for a group, readable forms of results, a repeatable random generator. */
+/* What the tests of this folder share: one analyzer for a group, readable forms of results, a repeatable random
+ * generator. */
 #ifndef INTERLACE_SQL_SQL_FIXTURE_H
 #define INTERLACE_SQL_SQL_FIXTURE_H
 
@@ -27,8 +28,8 @@ int sql_fixture_teardown(void **state);
 /* Fails the test when the two differ, with `what` in front. */
 void check_text(const char *what, Str actual, const char *expected);
 
-/* "raw.orders x* t! 'f.csv'" … the names as they stand in the text; *: has an alias, !: takes none; then what else is there:
- * " prefixes a. functions f range() clock now readers read_csv ctes c with 5 order". */
+/* "raw.orders x* t! 'f.csv'" … the names as they stand in the text; *: has an alias, !: takes none; then what else is
+ * there: " prefixes a. functions f range() clock now readers read_csv ctes c with 5 order". */
 Str facts_form(Arena *arena, Str sql, const SqlFacts *facts);
 
 SqlAnalysis analyze(SqlFixture *fixture, Str sql);                 /* must succeed */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* --- Classes of bytes ---------------------------------------------------------------------------------------------- */
+/* --- Classes of bytes --------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static bool is_operator(char c) {
@@ -65,7 +65,7 @@ static bool starts_at(Str text, size_t offset, const char *wanted) {
     return offset <= text.size && text.size - offset >= size && memcmp(text.ptr + offset, wanted, size) == 0;
 }
 
-/* --- White space --------------------------------------------------------------------------------------------------- */
+/* --- White space -------------------------------------------------------------------------------------------------- */
 
 /* The blanks outside ASCII that the engine replaces by a space before it parses: U+00A0, U+2000-U+200B, U+202F, U+205F,
  * U+2060, U+3000, U+FEFF. Bytes of the one at `offset`, 0 for none. */
@@ -102,7 +102,7 @@ static bool continues_word(Str text, size_t offset) {
     return is_word_part(at(text, offset)) && unicode_blank_size(text, offset) == 0;
 }
 
-/* --- Comments ------------------------------------------------------------------------------------------------------ */
+/* --- Comments ----------------------------------------------------------------------------------------------------- */
 
 static size_t line_comment_end(Str text, size_t offset) {
     while (offset < text.size && text.ptr[offset] != '\n' && text.ptr[offset] != '\r') {
@@ -131,7 +131,7 @@ static size_t block_comment_end(Str text, size_t offset) {
     return STR_NOT_FOUND;
 }
 
-/* --- Strings ------------------------------------------------------------------------------------------------------- */
+/* --- Strings ------------------------------------------------------------------------------------------------------ */
 
 /* Behind the closing quote of what opens at `offset`; a doubled quote stands for itself. */
 static size_t quoted_end(Str text, size_t offset, char quote, bool has_escapes) {
@@ -193,7 +193,7 @@ static size_t dollar_string_end(Str text, size_t offset, size_t tag_size) {
     return found == STR_NOT_FOUND ? STR_NOT_FOUND : body + found + tag_size;
 }
 
-/* --- Tokens -------------------------------------------------------------------------------------------------------- */
+/* --- Tokens ------------------------------------------------------------------------------------------------------- */
 
 /* A token that ends; one that does not (STR_NOT_FOUND) is invalid up to the end of the text. */
 static SqlToken token_to(Str text, SqlTokenKind kind, size_t start, size_t end) {
@@ -202,8 +202,7 @@ static SqlToken token_to(Str text, SqlTokenKind kind, size_t start, size_t end) 
 }
 
 static size_t digits_end(Str text, size_t offset, bool (*is_digit_of_base)(char)) {
-    while (is_digit_of_base(at(text, offset)) ||
-           (at(text, offset) == '_' && is_digit_of_base(at(text, offset + 1)))) {
+    while (is_digit_of_base(at(text, offset)) || (at(text, offset) == '_' && is_digit_of_base(at(text, offset + 1)))) {
         offset++;
     }
     return offset;
@@ -232,8 +231,8 @@ static size_t number_end(Str text, size_t offset) {
     return exponent_end(text, end);
 }
 
-/* The longest run of operator bytes, cut before a comment. A run of several does not end in + or - unless it holds a byte
- * that no arithmetic sign has: `a=-1` is `=` and `-`, but `@-` is one operator. */
+/* The longest run of operator bytes, cut before a comment. A run of several does not end in + or - unless it holds a
+ * byte that no arithmetic sign has: `a=-1` is `=` and `-`, but `@-` is one operator. */
 static size_t operator_end(Str text, size_t start) {
     size_t end = start;
     bool is_special = false;

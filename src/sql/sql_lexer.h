@@ -10,12 +10,12 @@
 
 typedef enum SqlTokenKind {
     SQL_TOKEN_END,
-    SQL_TOKEN_WORD,       /* unquoted identifier or keyword */
-    SQL_TOKEN_QUOTED,     /* "identifier" */
-    SQL_TOKEN_STRING,     /* '…', e'…', $tag$…$tag$; 'a' <line break> 'b' is one token, as it is one constant */
+    SQL_TOKEN_WORD,   /* unquoted identifier or keyword */
+    SQL_TOKEN_QUOTED, /* "identifier" */
+    SQL_TOKEN_STRING, /* '…', e'…', $tag$…$tag$; 'a' <line break> 'b' is one token, as it is one constant */
     SQL_TOKEN_NUMBER,
-    SQL_TOKEN_PARAMETER,  /* $name, $1, ? */
-    SQL_TOKEN_OPERATOR,   /* one operator, longest run; also :: and := */
+    SQL_TOKEN_PARAMETER,   /* $name, $1, ? */
+    SQL_TOKEN_OPERATOR,    /* one operator, longest run; also :: and := */
     SQL_TOKEN_PUNCTUATION, /* one of ( ) [ ] { } , ; . : */
     SQL_TOKEN_COMMENT,
     SQL_TOKEN_INVALID

@@ -2,12 +2,12 @@
 
 #include "sql/sql_lexer.h"
 
-/* --- Tokens ------------------------------------------------------------------------------------------------------------------- */
+/* --- Tokens ------------------------------------------------------------------------------------------------------- */
 
-static const char kind_letters[] = {[SQL_TOKEN_END] = 'E',        [SQL_TOKEN_WORD] = 'w',      [SQL_TOKEN_QUOTED] = 'q',
-                                    [SQL_TOKEN_STRING] = 's',     [SQL_TOKEN_NUMBER] = 'n',    [SQL_TOKEN_PARAMETER] = 'p',
-                                    [SQL_TOKEN_OPERATOR] = 'o',   [SQL_TOKEN_PUNCTUATION] = 'x', [SQL_TOKEN_COMMENT] = 'c',
-                                    [SQL_TOKEN_INVALID] = '?'};
+static const char kind_letters[] = {
+    [SQL_TOKEN_END] = 'E',     [SQL_TOKEN_WORD] = 'w',      [SQL_TOKEN_QUOTED] = 'q',   [SQL_TOKEN_STRING] = 's',
+    [SQL_TOKEN_NUMBER] = 'n',  [SQL_TOKEN_PARAMETER] = 'p', [SQL_TOKEN_OPERATOR] = 'o', [SQL_TOKEN_PUNCTUATION] = 'x',
+    [SQL_TOKEN_COMMENT] = 'c', [SQL_TOKEN_INVALID] = '?'};
 
 /* "w:select n:1" */
 static Str tokens_form(Arena *arena, Str sql) {
@@ -40,20 +40,26 @@ static void tokens_are_those_of_the_engine(void **state) {
         {"'it''s' e'it\\'s' E'\\\\' x'AB' b'01'", "s:'it''s' s:e'it\\'s' s:E'\\\\' s:x'AB' s:b'01'"},
         {"date'2026-01-01'", "w:date s:'2026-01-01'"},
         {"$$a'b$$ $t$ $$ $t$ $1 $name ?", "s:$$a'b$$ s:$t$ $$ $t$ p:$1 p:$name p:?"},
-        {"1 1.5 .5 1. 1e5 1E-5 1.5e+3 1_000 0xFF 1..2", "n:1 n:1.5 n:.5 n:1. n:1e5 n:1E-5 n:1.5e+3 n:1_000 n:0xFF n:1 x:. n:.2"},
+        {"1 1.5 .5 1. 1e5 1E-5 1.5e+3 1_000 0xFF 1..2",
+         "n:1 n:1.5 n:.5 n:1. n:1e5 n:1E-5 n:1.5e+3 n:1_000 n:0xFF n:1 x:. n:.2"},
         {"1e", "n:1 w:e"},
         {"a.5", "w:a n:.5"},
         {"a=-1", "w:a o:= o:- n:1"},
         {"a@-1", "w:a o:@- n:1"},
         {"a->>'b' a->b a=>1 a:=1 a::int", "w:a o:->> s:'b' w:a o:-> w:b w:a o:=> n:1 w:a o::= n:1 w:a o::: w:int"},
-        {"a<>b a!=b a!~~*b a||b a**b a//b a^@b", "w:a o:<> w:b w:a o:!= w:b w:a o:!~~* w:b w:a o:|| w:b w:a o:** w:b w:a o:// "
-                                                 "w:b w:a o:^@ w:b"},
+        {"a<>b a!=b a!~~*b a||b a**b a//b a^@b",
+         "w:a o:<> w:b w:a o:!= w:b w:a o:!~~* w:b w:a o:|| w:b w:a o:** w:b w:a o:// "
+         "w:b w:a o:^@ w:b"},
         {"a--b\nc", "w:a c:--b w:c"},
         {"a/*b/*c*/d*/e", "w:a c:/*b/*c*/d*/ w:e"},
         {"a*/*x*/b", "w:a o:* c:/*x*/ w:b"},
         {"a+--x\nb", "w:a o:+ c:--x w:b"},
         {"{'a':[1:2]}", "x:{ s:'a' x:: x:[ n:1 x:: n:2 x:] x:}"},
-        {"a\xC2\xA0" "b\xE2\x80\x83" "c\xE3\x80\x80\xEF\xBB\xBF" "d", "w:a w:b w:c w:d"},
+        {"a\xC2\xA0"
+         "b\xE2\x80\x83"
+         "c\xE3\x80\x80\xEF\xBB\xBF"
+         "d",
+         "w:a w:b w:c w:d"},
         {"'a'\n  'b'", "s:'a'\n  'b'"},
         {"'a' -- x 'y'\n'b' 'c'", "s:'a' -- x 'y'\n'b' s:'c'"},
         {"'a' 'b'", "s:'a' s:'b'"},
@@ -81,13 +87,14 @@ static void names_lose_their_quotes(void **state) {
 
 static void unicode_blanks_become_spaces_but_not_in_quotes(void **state) {
     SqlFixture *f = *state;
-    Str sql = STR("a\xC2\xA0" "'b\xC2\xA0'\xE2\x80\x83\"\xE3\x80\x80\"/*\xC2\xA0*/");
+    Str sql = STR("a\xC2\xA0"
+                  "'b\xC2\xA0'\xE2\x80\x83\"\xE3\x80\x80\"/*\xC2\xA0*/");
     check_text("blanks", sql_blank_unicode_spaces(f->arena, sql), "a  'b\xC2\xA0'   \"\xE3\x80\x80\"/*\xC2\xA0*/");
     Str plain = STR("select größe");
     assert_ptr_equal(sql_blank_unicode_spaces(f->arena, plain).ptr, plain.ptr);
 }
 
-/* --- Canonical form ------------------------------------------------------------------------------------------------------------- */
+/* --- Canonical form ----------------------------------------------------------------------------------------------- */
 
 static Str canonical(SqlFixture *f, Str sql) {
     AUTO(strbuf) StrBuf form = {0};
@@ -110,7 +117,9 @@ static void canonical_form_leaves_out_what_does_not_matter(void **state) {
         {"select 'a'\n 'b''c' -- d\n 'e'", "select 'ab''ce'"},
         {"select E'a\\'' \n'\\'b'", "select e'a\\'\\'b'"},
         {"select $T$ A $T$", "select $T$ A $T$"},
-        {"a\xC2\xA0" "b", "a b"},
+        {"a\xC2\xA0"
+         "b",
+         "a b"},
         {"x::INT-1", "x :: int - 1"},
         {"a -> b ->/*x*/c ->--x\nd ->>/*x*/e", "a -> b ->/**/ c ->/**/ d ->> e"},
         {"Ärger", "Ärger"},
@@ -163,7 +172,7 @@ static void canonical_form_refuses_what_does_not_end(void **state) {
     }
 }
 
-/* --- Random changes -------------------------------------------------------------------------------------------------------------- */
+/* --- Random changes ----------------------------------------------------------------------------------------------- */
 
 static void append_random_gap(StrBuf *target, Random *random, bool may_break_lines) {
     static const char *const gaps[] = {" ", "  ", "\t", " /* x */ ", "/*'*/", "/* a /* \" */ { */", "\xC2\xA0"};
@@ -180,7 +189,8 @@ static void append_random_case(StrBuf *target, Random *random, Str word) {
     }
 }
 
-/* The same tokens with other comments, blanks and letter case. A line break between two string constants would join them. */
+/* The same tokens with other comments, blanks and letter case. A line break between two string constants would join
+ * them. */
 static Str random_dress(Arena *arena, Str sql, bool may_fold, Random *random) {
     AUTO(strbuf) StrBuf target = {0};
     SqlLexer lexer = sql_lexer(sql);
@@ -193,7 +203,8 @@ static Str random_dress(Arena *arena, Str sql, bool may_fold, Random *random) {
         if (token.kind == SQL_TOKEN_END) {
             return strbuf_copy(&target, arena);
         }
-        bool folds = token.kind == SQL_TOKEN_WORD || token.kind == SQL_TOKEN_NUMBER || token.kind == SQL_TOKEN_PARAMETER;
+        bool folds =
+            token.kind == SQL_TOKEN_WORD || token.kind == SQL_TOKEN_NUMBER || token.kind == SQL_TOKEN_PARAMETER;
         if (folds && may_fold) {
             append_random_case(&target, random, sql_token_text(sql, token));
         } else {
@@ -216,7 +227,8 @@ static void random_dress_never_changes_the_form(void **state) {
             AUTO(strbuf) StrBuf again = {0};
             assert_false(failed(sql_canonical_form(dressed, &again, &f->err)));
             if (!str_equal(strbuf_str(&again), form)) {
-                fail_msg(STR_FMT "\n  form:   " STR_FMT "\n  before: " STR_FMT, STR_ARG(dressed), STR_ARG(strbuf_str(&again)), STR_ARG(form));
+                fail_msg(STR_FMT "\n  form:   " STR_FMT "\n  before: " STR_FMT, STR_ARG(dressed),
+                         STR_ARG(strbuf_str(&again)), STR_ARG(form));
             }
         }
     }
@@ -265,7 +277,8 @@ static void any_change_of_a_token_changes_the_form(void **state) {
     for (size_t i = 0; i < texts.count; i++) {
         Str form = canonical(f, texts.items[i]);
         SqlLexer lexer = sql_lexer(texts.items[i]);
-        for (SqlToken token = sql_lexer_next_code(&lexer); token.kind != SQL_TOKEN_END; token = sql_lexer_next_code(&lexer)) {
+        for (SqlToken token = sql_lexer_next_code(&lexer); token.kind != SQL_TOKEN_END;
+             token = sql_lexer_next_code(&lexer)) {
             for (size_t way = 0; way < 3 && !sql_token_is(texts.items[i], token, ";"); way++) {
                 AUTO(arena) Arena *scratch = arena_create();
                 AUTO(strbuf) StrBuf again = {0};
@@ -287,7 +300,8 @@ static void any_change_inside_a_constant_changes_the_form(void **state) {
     for (size_t i = 0; i < texts.count; i++) {
         Str form = canonical(f, texts.items[i]);
         SqlLexer lexer = sql_lexer(texts.items[i]);
-        for (SqlToken token = sql_lexer_next_code(&lexer); token.kind != SQL_TOKEN_END; token = sql_lexer_next_code(&lexer)) {
+        for (SqlToken token = sql_lexer_next_code(&lexer); token.kind != SQL_TOKEN_END;
+             token = sql_lexer_next_code(&lexer)) {
             bool is_plain_string = token.kind == SQL_TOKEN_STRING && texts.items[i].ptr[token.start] != '$';
             bool is_constant = is_plain_string || token.kind == SQL_TOKEN_QUOTED || token.kind == SQL_TOKEN_NUMBER;
             for (size_t at = token.start + 1; is_constant && at + 1 < token.end; at++) {

@@ -1,9 +1,7 @@
 /* Reads CREATE MACRO statements. Only tokens are looked at: a plan of an unchanged project loads no engine. So a body's
- * brackets and ends are checked here; the rest of its syntax is the engine's to refuse where the macro is used, and the place
- * it names is then in the macro's file. */
+ * brackets and ends are checked here; the rest of its syntax is the engine's to refuse where the macro is used, and the
+ * place it names is then in the macro's file. */
 #include "sql/sql_macro_internal.h"
-
-#include "sql/sql_tokens.h"
 
 SqlMacroSet *sql_macro_set_create(Arena *arena) {
     SqlMacroSet *set = ARENA_NEW(arena, SqlMacroSet);
@@ -15,7 +13,7 @@ size_t sql_macro_set_count(const SqlMacroSet *set) {
     return str_map_count(set->macros);
 }
 
-/* --- One statement -------------------------------------------------------------------------------------------------------------- */
+/* --- One statement ------------------------------------------------------------------------------------------------ */
 
 typedef struct MacroReader {
     SqlMacroSet *set;
@@ -125,15 +123,17 @@ static Status read_parameters(MacroReader *reader, SqlMacro *macro) {
     return OK;
 }
 
-/* --- The body ------------------------------------------------------------------------------------------------------------------- */
+/* --- The body ----------------------------------------------------------------------------------------------------- */
 
 static Status check_start(MacroReader *reader, size_t first) {
-    static const char *const queries[] = {"SELECT", "WITH", "FROM", "VALUES", "PIVOT", "UNPIVOT", "DESCRIBE", "SUMMARIZE"};
+    static const char *const queries[] = {"SELECT", "WITH",    "FROM",     "VALUES",
+                                          "PIVOT",  "UNPIVOT", "DESCRIBE", "SUMMARIZE"};
     if (is_word(reader, first, "TABLE")) {
         return fail(reader, first, "a table macro cannot be expanded; write a model instead");
     }
     if (sql_tokens_is_any(&reader->tokens, first, queries, COUNT_OF(queries))) {
-        return fail(reader, first, "a macro's body is an expression, not a query; write a model, or put a scalar subquery in ()");
+        return fail(reader, first,
+                    "a macro's body is an expression, not a query; write a model, or put a scalar subquery in ()");
     }
     return OK;
 }
@@ -161,7 +161,8 @@ static Status skip_body(MacroReader *reader) {
 }
 
 static Status check_end(MacroReader *reader, size_t last) {
-    static const char *const words[] = {"AND", "OR", "NOT", "LIKE", "ILIKE", "IN", "BETWEEN", "CASE", "WHEN", "THEN", "ELSE"};
+    static const char *const words[] = {"AND",     "OR",   "NOT",  "LIKE", "ILIKE", "IN",
+                                        "BETWEEN", "CASE", "WHEN", "THEN", "ELSE"};
     bool is_operator = sql_tokens_at(&reader->tokens, last).kind == SQL_TOKEN_OPERATOR && !is(reader, last, "!");
     if (is_operator || is(reader, last, ".") || sql_tokens_is_any(&reader->tokens, last, words, COUNT_OF(words))) {
         return fail(reader, last, "the macro's body ends in the middle of an expression");
@@ -185,15 +186,18 @@ static Status read_body(MacroReader *reader, SqlMacro *macro) {
 }
 
 static Status add_macro(MacroReader *reader, const SqlMacro *macro) {
-    const SqlMacro *earlier = str_map_find(reader->set->macros, macro->name);
+    const MacroDefinition *earlier = str_map_find(reader->set->macros, macro->name);
     if (earlier != NULL) {
         return error_set_at(reader->err, ERROR_DEFINITION, macro->place,
                             "macro '" STR_FMT "' is already defined in " STR_FMT ":%zu", STR_ARG(macro->name),
-                            STR_ARG(earlier->place.file), earlier->place.line);
+                            STR_ARG(earlier->macro.place.file), earlier->macro.place.line);
     }
-    SqlMacro *kept = ARENA_NEW(reader->set->arena, SqlMacro);
-    *kept = *macro;
-    str_map_put(reader->set->macros, kept->name, kept);
+    Arena *arena = reader->set->arena;
+    SqlTokens body = sql_tokens(macro->body.text, arena);
+    MacroDefinition *definition = ARENA_NEW(arena, MacroDefinition);
+    *definition =
+        (MacroDefinition){.macro = *macro, .uses = sql_macro_parameter_uses(&body, &macro->parameters, arena)};
+    str_map_put(reader->set->macros, definition->macro.name, definition);
     return OK;
 }
 

@@ -1,5 +1,5 @@
-/* Project macros and vars: expansion of a query's text before anything else looks at it (spec: macros are replaced by the
- * parenthesised body, var('x') by a typed literal). Works on tokens; positions stay mapped to the user's files. */
+/* Project macros and vars: expansion of a query's text before anything else looks at it (spec: macros are replaced by
+ * the parenthesised body, var('x') by a typed literal). Works on tokens; positions stay mapped to the user's files. */
 #ifndef INTERLACE_SQL_SQL_MACRO_H
 #define INTERLACE_SQL_SQL_MACRO_H
 

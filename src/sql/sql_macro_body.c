@@ -11,9 +11,9 @@ DEFINE_VEC(InnerScopeVec, inner_scope_vec, InnerScope)
 
 /* What the brackets around a token are. */
 typedef struct Level {
-    bool is_query; /* ( SELECT … */
+    bool is_query;  /* ( SELECT … */
     bool is_struct; /* { key: value } */
-    bool in_from;  /* behind the FROM of the query, before its next clause */
+    bool in_from;   /* behind the FROM of the query, before its next clause */
 } Level;
 
 typedef struct BodyScan {
@@ -23,7 +23,7 @@ typedef struct BodyScan {
     InnerScopeVec scopes;
 } BodyScan;
 
-/* --- Words ------------------------------------------------------------------------------------------------------------------- */
+/* --- Words -------------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const char *const query_starts[] = {"SELECT", "WITH", "FROM", "VALUES", "TABLE", "PIVOT", "UNPIVOT", "DESCRIBE", "SUMMARIZE"};
@@ -77,7 +77,7 @@ static size_t item_end(const BodyScan *scan, size_t index) {
     return scan->body->list.count - 1;
 }
 
-/* --- Lambdas and comprehensions -------------------------------------------------------------------------------------------------- */
+/* --- Lambdas and comprehensions ----------------------------------------------------------------------------------- */
 
 /* Names from `first` with commas between, up to a token that is neither. */
 static StrVec names_from(const BodyScan *scan, size_t first) {
@@ -156,7 +156,7 @@ static void find_comprehension(BodyScan *scan, size_t open) {
                                  .is_lambda = true});
 }
 
-/* --- Where expressions may stand --------------------------------------------------------------------------------------------------- */
+/* --- Where expressions may stand ---------------------------------------------------------------------------------- */
 
 static bool is_extract_part(const BodyScan *scan, size_t index) {
     return is_word(scan, index + 1, "FROM") && is(scan, index - 1, "(") && is_word(scan, index - 2, "EXTRACT");
@@ -204,8 +204,8 @@ static bool is_definition(const BodyScan *scan, size_t index) {
 
 /* Names something instead of reading it: qualifies, is called, names an argument, a key, a CTE. */
 static bool is_name_of_what_follows(const BodyScan *scan, size_t index, Level level) {
-    return is(scan, index + 1, ".") || is_definition(scan, index) || is(scan, index + 1, "(") || is(scan, index + 1, ":=") ||
-           is(scan, index + 1, "=>") || (level.is_struct && is(scan, index + 1, ":"));
+    return is(scan, index + 1, ".") || is_definition(scan, index) || is(scan, index + 1, "(") ||
+           is(scan, index + 1, ":=") || is(scan, index + 1, "=>") || (level.is_struct && is(scan, index + 1, ":"));
 }
 
 static bool may_be_column(const BodyScan *scan, size_t index, Level level) {
@@ -213,10 +213,11 @@ static bool may_be_column(const BodyScan *scan, size_t index, Level level) {
            !is_table_place(scan, index, level) && !is_extract_part(scan, index);
 }
 
-/* --- Levels of brackets ----------------------------------------------------------------------------------------------------------------- */
+/* --- Levels of brackets ------------------------------------------------------------------------------------------- */
 
 static Level level_inside(const BodyScan *scan, size_t open) {
-    return (Level){.is_query = is(scan, open, "(") && IS_ANY(scan, open + 1, query_starts), .is_struct = is(scan, open, "{")};
+    return (Level){.is_query = is(scan, open, "(") && IS_ANY(scan, open + 1, query_starts),
+                   .is_struct = is(scan, open, "{")};
 }
 
 static void enter_clause(const BodyScan *scan, size_t index, Level *level) {
@@ -246,7 +247,7 @@ static void visit_tokens(BodyScan *scan, VisitToken visit, void *context) {
     }
 }
 
-/* --- Names given inside ------------------------------------------------------------------------------------------------------------------- */
+/* --- Names given inside ------------------------------------------------------------------------------------------- */
 
 static size_t find_parameter(const BodyScan *scan, Str name) {
     for (size_t i = 0; i < scan->parameters->count; i++) {
@@ -291,7 +292,7 @@ static void visit_scopes(BodyScan *scan, size_t index, Level level, const IndexV
     }
 }
 
-/* --- Uses ----------------------------------------------------------------------------------------------------------------------------------- */
+/* --- Uses --------------------------------------------------------------------------------------------------------- */
 
 static bool names_contain(const StrVec *names, Str name) {
     for (size_t i = 0; i < names->count; i++) {
@@ -340,10 +341,8 @@ static void visit_uses(BodyScan *scan, size_t index, Level level, const IndexVec
         return;
     }
     SqlToken token = sql_tokens_at(scan->body, index);
-    SqlParameterUse use = {.start = token.start,
-                           .end = token.end,
-                           .parameter = parameter,
-                           .inner_names = lambda_names_at(scan, index)};
+    SqlParameterUse use = {
+        .start = token.start, .end = token.end, .parameter = parameter, .inner_names = lambda_names_at(scan, index)};
     sql_parameter_use_vec_push(scan->arena, uses, use);
 }
 

@@ -10,7 +10,8 @@ static int setup(void **state) {
 
 static const SqlVar vars[] = {{.name = {"region", 6}, .literal = {"'O''Brien; DROP TABLE x'", 24}},
                               {.name = {"limit", 5}, .literal = {"42", 2}},
-                              {.name = {"since", 5}, .literal = {"DATE '2026-01-01'", 17}}};
+                              {.name = {"since", 5}, .literal = {"DATE '2026-01-01'", 17}},
+                              {.name = {"debt", 4}, .literal = {"-5", 2}}};
 
 static SqlMacroSet *macros_of(SqlFixture *f, const char *file) {
     SqlMacroSet *set = sql_macro_set_create(f->arena);
@@ -45,13 +46,14 @@ static void check_cases(SqlFixture *f, const ExpandCase *cases, size_t count) {
         check_cases(*state, cases, COUNT_OF(cases));                                                                   \
     } while (0)
 
-/* --- Calls ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Calls -------------------------------------------------------------------------------------------------------- */
 
 #define CENTS "create macro cents(x) as (x / 100)::decimal(16, 2);"
 
 static void calls_become_the_body_in_parentheses(void **state) {
     CHECK({CENTS, "select cents(total) from t", "select ((total / 100)::decimal(16, 2)) from t"},
-          {CENTS, "select CENTS ( a + b ), \"cents\"(1)", "select (((a + b) / 100)::decimal(16, 2)), ((1 / 100)::decimal(16, 2))"},
+          {CENTS, "select CENTS ( a + b ), \"cents\"(1)",
+           "select (((a + b) / 100)::decimal(16, 2)), ((1 / 100)::decimal(16, 2))"},
           {CENTS, "select cents(cents(a))", "select ((((a / 100)::decimal(16, 2)) / 100)::decimal(16, 2))"},
           {CENTS, "select cents(-- x\n a /* y */ -- z\n)", "select ((a / 100)::decimal(16, 2))"},
           {CENTS, "select cents(a -- x\n + b)", "select (((a -- x\n + b) / 100)::decimal(16, 2))"}, );
@@ -59,9 +61,13 @@ static void calls_become_the_body_in_parentheses(void **state) {
 
 static void text_without_calls_is_given_back(void **state) {
     SqlFixture *f = *state;
-    static const char *const cases[] = {"select cents from t", "select t.cents(1)", "select 'cents(1)', \"cents(1)\" -- cents(1)",
-                                        "with cents(a, b) as (select 1, 2) from cents", "with x as (select 1), cents(a) as materialized (select 1) from x",
-                                        "select * from t as cents(a)", "select variance(x), var, x.var('region'), var(region), var(1)"};
+    static const char *const cases[] = {"select cents from t",
+                                        "select t.cents(1)",
+                                        "select 'cents(1)', \"cents(1)\" -- cents(1)",
+                                        "with cents(a, b) as (select 1, 2) from cents",
+                                        "with x as (select 1), cents(a) as materialized (select 1) from x",
+                                        "select * from t as cents(a)",
+                                        "select variance(x), var, x.var('region'), var(region), var(1)"};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         SqlText text = whole_file(f->arena, source_file(f->arena, "a.sql", str_from(cases[i]))), expanded = {0};
         assert_false(failed(sql_expand(&text, macros_of(f, CENTS), vars, 3, f->arena, &expanded, &f->err)));
@@ -71,10 +77,12 @@ static void text_without_calls_is_given_back(void **state) {
 }
 
 static void macros_call_macros(void **state) {
-    CHECK({"create macro a(x) as b(x) + 1; create macro b(y) as y * 2", "a(3)", "((3 * 2) + 1)"},
-          {"create macro twice(x) as x + x; create macro four(x) as twice(twice(x))", "four(a)", "(((a + a) + (a + a)))"},
-          {"create macro pi2() as pi() * 2", "select pi2()", "select (pi() * 2)"},
-          {"create macro one(x) as x", "one(one(one(one(one(one(one(one(one(one(one(one(1))))))))))))", "((((((((((((1))))))))))))"}, );
+    CHECK(
+        {"create macro a(x) as b(x) + 1; create macro b(y) as y * 2", "a(3)", "((3 * 2) + 1)"},
+        {"create macro twice(x) as x + x; create macro four(x) as twice(twice(x))", "four(a)", "(((a + a) + (a + a)))"},
+        {"create macro pi2() as pi() * 2", "select pi2()", "select (pi() * 2)"},
+        {"create macro one(x) as x", "one(one(one(one(one(one(one(one(one(one(one(one(1))))))))))))",
+         "((((((((((((1))))))))))))"}, );
 }
 
 static void parameters_stand_for_columns_only(void **state) {
@@ -93,16 +101,20 @@ static void parameters_stand_for_columns_only(void **state) {
 }
 
 static void inner_scopes_keep_their_names(void **state) {
-    CHECK({"create macro m(x, l) as list_transform(l, x -> x + 1) || x", "m(9, [1])", "(list_transform(([1]), x -> x + 1) || 9)"},
-          {"create macro m(x, l) as list_transform(l, lambda x: x + 1) || x", "m(9, a)", "(list_transform(a, lambda x: x + 1) || 9)"},
+    CHECK({"create macro m(x, l) as list_transform(l, x -> x + 1) || x", "m(9, [1])",
+           "(list_transform(([1]), x -> x + 1) || 9)"},
+          {"create macro m(x, l) as list_transform(l, lambda x: x + 1) || x", "m(9, a)",
+           "(list_transform(a, lambda x: x + 1) || 9)"},
           {"create macro m(x, i, l) as list_transform(l, (x, i) -> x + i + x) || x", "m(9, 8, a)",
            "(list_transform(a, (x, i) -> x + i + x) || 9)"},
           {"create macro m(x, l) as [x + 1 for x in l if x > 1] || x", "m(9, a)", "([x + 1 for x in a if x > 1] || 9)"},
           {"create macro m(x) as (select max(x) from t)", "m(9)", "((select max(9) from t))"},
           {"create macro m(x) as (select max(x) from (select a as x from t)) + x", "m(9)",
            "((select max(x) from (select a as x from t)) + 9)"},
-          {"create macro m(x) as (select max(a) x from t order by x) + x", "m(9)", "((select max(a) x from t order by x) + 9)"},
-          {"create macro m(t) as (select count(*) from t, t where a = t)", "m(9)", "((select count(*) from t, t where a = 9))"},
+          {"create macro m(x) as (select max(a) x from t order by x) + x", "m(9)",
+           "((select max(a) x from t order by x) + 9)"},
+          {"create macro m(t) as (select count(*) from t, t where a = t)", "m(9)",
+           "((select count(*) from t, t where a = 9))"},
           {"create macro m(k) as (select name from dim join k on k = id where id = k)", "m(z)",
            "((select name from dim join k on z = id where id = z))"},
           {"create macro m(x) as (with a as (select 1), x as (select x) select x from x)", "m(9)",
@@ -110,13 +122,14 @@ static void inner_scopes_keep_their_names(void **state) {
 }
 
 static void vars_become_literals(void **state) {
-    CHECK({"", "select * from t where region = var('region')", "select * from t where region = 'O''Brien; DROP TABLE x'"},
-          {"", "VAR ( 'limit' ) + Var('since')", "42 + DATE '2026-01-01'"},
-          {"create macro m(x) as x > var('limit')", "m(var('since'))", "((DATE '2026-01-01') > 42)"},
-          {"", "'var(''limit'')'", "'var(''limit'')'"}, );
+    CHECK(
+        {"", "select * from t where region = var('region')", "select * from t where region = 'O''Brien; DROP TABLE x'"},
+        {"", "VAR ( 'limit' ) + Var('since')", "42 + DATE '2026-01-01'"},
+        {"create macro m(x) as x > var('limit')", "m(var('since'))", "((DATE '2026-01-01') > 42)"},
+        {"", "1 -var('debt')", "1 -(-5)"}, {"", "'var(''limit'')'", "'var(''limit'')'"}, );
 }
 
-/* --- Errors ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
 
 static void check_errors(SqlFixture *f, const ExpandCase *cases, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -138,11 +151,13 @@ static void wrong_calls_are_refused_at_their_place(void **state) {
         {CENTS, "cents(x := 1)", "macro 'cents' takes its arguments by position, not by name (models/a.sql:1:7)"},
         {CENTS, "cents(x => 1)", "macro 'cents' takes its arguments by position, not by name (models/a.sql:1:7)"},
         {"create macro m(a, b) as a", "m(1,)", "an argument of macro 'm' is empty (models/a.sql:1:5)"},
-        {"create macro m(a) as m(a)", "m(1)", "macro 'm' is recursive: after 10 passes its calls are not used up (macros/m.sql:1:14)"},
+        {"create macro m(a) as m(a)", "m(1)",
+         "macro 'm' is recursive: after 10 passes its calls are not used up (macros/m.sql:1:14)"},
         {"create macro a(x) as b(x); create macro b(x) as a(x) + a(x)", "a(1)",
          "macro 'a' is recursive: after 10 passes its calls are not used up (macros/m.sql:1:14)"},
         {"create macro m(y) as list_transform(l, x -> x + y)", "m(z + x)",
-         "argument 'x' of macro 'm' would be taken for the variable of that name in the macro's lambda (models/a.sql:1:7)"},
+         "argument 'x' of macro 'm' would be taken for the variable of that name in the macro's lambda "
+         "(models/a.sql:1:7)"},
         {"", "var('nope')", "unknown var 'nope' (models/a.sql:1:1)"},
         {"create macro m(x) as x + var('regoin')", "m(1)", "unknown var 'regoin' (macros/m.sql:1:26)"},
     };
@@ -153,7 +168,7 @@ static void unknown_vars_list_the_known(void **state) {
     SqlFixture *f = *state;
     SqlText expanded = {0};
     assert_true(failed(expand(f, "", "select var('regio')", &expanded)));
-    check_text("hint", f->err.hint, "did you mean 'region'? Known vars: region, limit, since");
+    check_text("hint", f->err.hint, "did you mean 'region'? Known vars: region, limit, since, debt");
     error_clear(&f->err);
     assert_true(failed(expand(f, "", "select var('Region')", &expanded)));
     check_text("exact", f->err.message, "unknown var 'Region'");
@@ -172,7 +187,7 @@ static void expansion_has_a_limit(void **state) {
     error_clear(&f->err);
 }
 
-/* --- Definitions ------------------------------------------------------------------------------------------------------------------- */
+/* --- Definitions -------------------------------------------------------------------------------------------------- */
 
 static void definitions_are_read(void **state) {
     SqlFixture *f = *state;
@@ -188,8 +203,10 @@ static void wrong_definitions_are_refused_at_their_place(void **state) {
         const char *file, *error;
     } cases[] = {
         {"select 1", "a macro file holds only CREATE MACRO name(parameters) AS expression statements (m.sql:1:1)"},
-        {"create table t(a int)", "a macro file holds only CREATE MACRO name(parameters) AS expression statements (m.sql:1:1)"},
-        {"create temp macro t(a) as a", "a macro file holds only CREATE MACRO name(parameters) AS expression statements (m.sql:1:1)"},
+        {"create table t(a int)",
+         "a macro file holds only CREATE MACRO name(parameters) AS expression statements (m.sql:1:1)"},
+        {"create temp macro t(a) as a",
+         "a macro file holds only CREATE MACRO name(parameters) AS expression statements (m.sql:1:1)"},
         {"create macro a(x) as x;\ncreate macro A(y) as y", "macro 'A' is already defined in m.sql:1 (m.sql:2:14)"},
         {"create macro a(x) as table select 1", "a table macro cannot be expanded; write a model instead (m.sql:1:22)"},
         {"create macro a(x) as select 1",
@@ -197,7 +214,8 @@ static void wrong_definitions_are_refused_at_their_place(void **state) {
         {"create macro a(x := 1) as x", "a macro's parameter cannot have a default value (m.sql:1:16)"},
         {"create macro a(x int) as x", "a macro's parameter has no type (m.sql:1:18)"},
         {"create macro a(x, X) as x", "two parameters of the macro have this name (m.sql:1:19)"},
-        {"create macro s.a(x) as x", "a macro's name has no schema: macros are not objects of the warehouse (m.sql:1:14)"},
+        {"create macro s.a(x) as x",
+         "a macro's name has no schema: macros are not objects of the warehouse (m.sql:1:14)"},
         {"create macro a as 1", "( and the macro's parameters are expected behind its name (m.sql:1:16)"},
         {"create macro a(x) x", "AS and an expression are expected behind a macro's parameters (m.sql:1:19)"},
         {"create macro a(x) as", "the macro has no body (m.sql:1:21)"},
@@ -207,7 +225,8 @@ static void wrong_definitions_are_refused_at_their_place(void **state) {
         {"create macro a(x) as (x]", "this bracket has no counterpart (m.sql:1:22)"},
         {"create macro a(x) as 'x", "this string, name or comment does not end (m.sql:1:22)"},
         {"create macro a(x) as x +", "the macro's body ends in the middle of an expression (m.sql:1:24)"},
-        {"create macro a(x) as x, (y) as y", "a macro has one body: variants with other parameters are not supported (m.sql:1:23)"},
+        {"create macro a(x) as x, (y) as y",
+         "a macro has one body: variants with other parameters are not supported (m.sql:1:23)"},
         {"create macro a(1) as x", "a parameter's name is expected here (m.sql:1:16)"},
         {"create macro a(x", "a comma or ) is expected behind a macro's parameter (m.sql:1:17)"},
         {"create macro (x) as x", "a macro's name is expected here (m.sql:1:14)"},
@@ -226,7 +245,8 @@ static void wrong_definitions_are_refused_at_their_place(void **state) {
 static void two_files_with_one_name_are_both_named(void **state) {
     SqlFixture *f = *state;
     SqlMacroSet *set = sql_macro_set_create(f->arena);
-    assert_false(failed(sql_macro_set_read(set, source_file(f->arena, "a.sql", STR("\ncreate macro m() as 1")), &f->err)));
+    assert_false(
+        failed(sql_macro_set_read(set, source_file(f->arena, "a.sql", STR("\ncreate macro m() as 1")), &f->err)));
     assert_true(failed(sql_macro_set_read(set, source_file(f->arena, "b.sql", STR("create macro M() as 2")), &f->err)));
     check_text("both", error_line(&f->err, f->arena), "macro 'M' is already defined in a.sql:2 (b.sql:1:14)");
     error_clear(&f->err);

@@ -2,7 +2,7 @@
 
 #include "sql/sql_lexer.h"
 
-/* --- Names in place of names ------------------------------------------------------------------------------------------ */
+/* --- Names in place of names -------------------------------------------------------------------------------------- */
 
 static bool is_replaced(const SqlReplacement *replacement) {
     return replacement->relation.name.size > 0;
@@ -51,7 +51,7 @@ static void add_name_edits(const SqlFacts *facts, const SqlReplacement *replacem
     }
 }
 
-/* --- Inlined models ----------------------------------------------------------------------------------------------------- */
+/* --- Inlined models ----------------------------------------------------------------------------------------------- */
 
 /* DESCRIBE and SUMMARIZE take no WITH in front: they go into a subquery. */
 static bool is_described(Str sql, size_t offset) {
@@ -108,7 +108,7 @@ Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlReplaceme
     return sql_text_edit(text, &edits, arena, spliced_out, err);
 }
 
-/* --- Helpers for the callers ---------------------------------------------------------------------------------------------- */
+/* --- Helpers for the callers -------------------------------------------------------------------------------------- */
 
 static bool has_cte(const SqlFacts *facts, Str name) {
     for (size_t i = 0; i < facts->cte_names.count; i++) {

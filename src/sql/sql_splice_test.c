@@ -41,7 +41,8 @@ static void names_are_replaced_and_nothing_else(void **state) {
         {"select raw . t . a from raw.t where raw.t.b > 1", "select t . a from \"p\".\"t_1\" AS \"t\" where t.b > 1"},
         {"select keep.raw.t.a, raw.t.b from keep.raw.t", "select keep.raw.t.a, raw.t.b from keep.raw.t"},
         {"select sum(x) over w, sum(y) over w from t window w as (order by (from u))",
-         "select sum(x) over w, sum(y) over w from \"p\".\"t_1\" AS \"t\" window w as (order by (from \"p\".\"u_1\" AS \"u\"))"},
+         "select sum(x) over w, sum(y) over w from \"p\".\"t_1\" AS \"t\" window w as (order by (from \"p\".\"u_1\" AS "
+         "\"u\"))"},
         {"with t as (select * from t) from t", "with t as (select * from \"p\".\"t_1\" AS \"t\") from t"},
         {"pivot t on k in ('a')", "pivot \"p\".\"t_1\" AS \"t\" on k in ('a')"},
         {"select größe from größen", "select größe from \"p\".\"größen_1\" AS \"größen\""},
@@ -53,7 +54,7 @@ static void names_are_replaced_and_nothing_else(void **state) {
     }
 }
 
-/* --- Inlined models ----------------------------------------------------------------------------------------------------------- */
+/* --- Inlined models ----------------------------------------------------------------------------------------------- */
 
 /* Tables called e or f become the inlined models of these names. */
 static Str inlined(SqlFixture *f, const char *sql, const char *const *bodies, size_t count) {
@@ -86,8 +87,10 @@ static void inlined_models_come_first(void **state) {
         {"WITH RECURSIVE a as (select 1) from a, e",
          "WITH RECURSIVE \"_eph_e\" AS (select 1 as a),  a as (select 1) from a, \"_eph_e\" AS \"e\""},
         {"with e as (from e) from e", "with \"_eph_e\" AS (select 1 as a),  e as (from \"_eph_e\" AS \"e\") from e"},
-        {"(from e) union all select 2", "WITH \"_eph_e\" AS (select 1 as a) (from \"_eph_e\" AS \"e\") union all select 2"},
-        {"(with b as (from e) from b) limit 1", "(with \"_eph_e\" AS (select 1 as a),  b as (from \"_eph_e\" AS \"e\") from b) limit 1"},
+        {"(from e) union all select 2",
+         "WITH \"_eph_e\" AS (select 1 as a) (from \"_eph_e\" AS \"e\") union all select 2"},
+        {"(with b as (from e) from b) limit 1",
+         "(with \"_eph_e\" AS (select 1 as a),  b as (from \"_eph_e\" AS \"e\") from b) limit 1"},
         {"(with b as (select 1) from b) union from e",
          "WITH \"_eph_e\" AS (select 1 as a) (with b as (select 1) from b) union from \"_eph_e\" AS \"e\""},
         {"pivot e on a in (1)", "WITH \"_eph_e\" AS (select 1 as a) pivot \"_eph_e\" AS \"e\" on a in (1)"},
@@ -119,9 +122,14 @@ static void bodies_lose_their_tail(void **state) {
     static const struct {
         const char *sql, *body;
     } cases[] = {
-        {"select 1", "select 1"},        {"select 1 ; ", "select 1"},      {"select 1; -- x", "select 1"},
-        {"select 1 -- x", "select 1"},   {"select ';' /* ; */ ;;\n", "select ';'"}, {"/* a */ select 1", "/* a */ select 1"},
-        {"-- x", ""},                    {"", ""},
+        {"select 1", "select 1"},
+        {"select 1 ; ", "select 1"},
+        {"select 1; -- x", "select 1"},
+        {"select 1 -- x", "select 1"},
+        {"select ';' /* ; */ ;;\n", "select ';'"},
+        {"/* a */ select 1", "/* a */ select 1"},
+        {"-- x", ""},
+        {"", ""},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         SqlText text = sql_text_own(f->arena, str_from(cases[i].sql));

@@ -5,7 +5,7 @@
 
 DEFINE_VEC(SegmentVec, segment_vec, SqlSegment)
 
-/* --- Building a text from pieces of others ------------------------------------------------------------------------- */
+/* --- Building a text from pieces of others ------------------------------------------------------------------------ */
 
 /* The bytes' final size is known before, so they are written once. */
 typedef struct TextBuilder {
@@ -93,7 +93,7 @@ static void builder_slice(TextBuilder *builder, const SqlText *text, size_t star
     }
 }
 
-/* --- Making ---------------------------------------------------------------------------------------------------------- */
+/* --- Making ------------------------------------------------------------------------------------------------------- */
 
 static SqlText text_of_one_segment(Arena *arena, Str text, SqlSegment segment) {
     if (text.size == 0) {
@@ -135,7 +135,7 @@ SqlText sql_text_concat(Arena *arena, const SqlText *parts, size_t count) {
     return builder_text(&builder);
 }
 
-/* --- Editing --------------------------------------------------------------------------------------------------------- */
+/* --- Editing ------------------------------------------------------------------------------------------------------ */
 
 typedef struct OrderedEdit {
     const SqlEdit *edit;
@@ -172,8 +172,9 @@ static Status check_edits(const OrderedEdit *ordered, size_t count, size_t text_
     for (size_t i = 0; i < count; i++) {
         const SqlEdit *edit = ordered[i].edit;
         if (edit->start < done || edit->end < edit->start || edit->end > text_size) {
-            return error_set(err, ERROR_INTERNAL, "edit [%zu, %zu) of a text of %zu bytes overlaps another one or its end",
-                             edit->start, edit->end, text_size);
+            return error_set(err, ERROR_INTERNAL,
+                             "edit [%zu, %zu) of a text of %zu bytes overlaps another one or its end", edit->start,
+                             edit->end, text_size);
         }
         size += edit->replacement.text.size - (edit->end - edit->start);
         done = edit->end;
@@ -200,7 +201,7 @@ Status sql_text_edit(const SqlText *text, const SqlEditVec *edits, Arena *arena,
     return OK;
 }
 
-/* --- Places ---------------------------------------------------------------------------------------------------------- */
+/* --- Places ------------------------------------------------------------------------------------------------------- */
 
 SourceSpan sql_text_place(const SqlText *text, size_t offset, Arena *arena) {
     size_t end = text->text.size;

@@ -1,6 +1,6 @@
 /* SqlText: a text of SQL that knows, for each byte, where in the user's files it came from. Spliced names, inlined
- * models, expanded macros and the statements of a strategy keep this map, so that an error of the engine can be shown in
- * the file the user wrote. Immutable; lives in the arena it was made in. */
+ * models, expanded macros and the statements of a strategy keep this map, so that an error of the engine can be shown
+ * in the file the user wrote. Immutable; lives in the arena it was made in. */
 #ifndef INTERLACE_SQL_SQL_TEXT_H
 #define INTERLACE_SQL_SQL_TEXT_H
 
@@ -24,18 +24,20 @@ typedef struct SqlText {
     size_t segment_count;
 } SqlText;
 
-SqlText sql_text_from_file(Arena *arena, const SourceFile *file, size_t start, size_t end); /* file bytes [start, end) */
-SqlText sql_text_own(Arena *arena, Str text);                                               /* no place */
+SqlText sql_text_from_file(Arena *arena, const SourceFile *file, size_t start,
+                           size_t end);       /* file bytes [start, end) */
+SqlText sql_text_own(Arena *arena, Str text); /* no place */
 
-/* Replaces [start, end) of a text; start == end inserts. A replacement without segments of a file takes the place of what
- * it replaces. */
+/* Replaces [start, end) of a text; start == end inserts. A replacement without segments of a file takes the place of
+ * what it replaces. */
 typedef struct SqlEdit {
     size_t start, end;
     SqlText replacement;
 } SqlEdit;
 DEFINE_VEC(SqlEditVec, sql_edit_vec, SqlEdit)
 
-/* Edits in any order; overlapping ones are refused (ERROR_INTERNAL), several insertions at one place keep their order. */
+/* Edits in any order; overlapping ones are refused (ERROR_INTERNAL), several insertions at one place keep their order.
+ */
 MUST_CHECK Status sql_text_edit(const SqlText *text, const SqlEditVec *edits, Arena *arena, SqlText *edited_out,
                                 Error *err);
 SqlText sql_text_slice(const SqlText *text, size_t start, size_t end, Arena *arena); /* bytes [start, end) */

@@ -387,6 +387,7 @@ def test_example_change_is_planned_for_what_depends_on_it(applied_year, tmp_path
 def relations(project):
     """Physical tables and views with their rows, by name."""
     with project.warehouse() as warehouse:
+        warehouse.execute(f"SET file_search_path = '{project.root}'")  # of the raw views' files
         names = warehouse.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() UNION ALL"
             " SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
@@ -445,9 +446,8 @@ def test_example_dev_reuses_every_relation(year):
 # An apply of the example with the flights of January, so that fifty of them take a minute, killed at random moments: half
 # of them first applies, half applies of a change over a promoted version. What follows must end as if nothing had been.
 
-JANUARY_MOMENTS = 50
-MOMENTS = 6 if SANITIZED else JANUARY_MOMENTS
-GROUPS = 2 if SANITIZED else 5
+MOMENTS = 6 if SANITIZED else 50
+GROUPS = 3 if SANITIZED else 10
 SEED = 20130101
 
 
@@ -466,6 +466,7 @@ def make_january(target):
             month.writelines(line for line in source if line.split(",", place + 1)[place] == "1")
     for path in target.rglob("*.sql"):
         path.write_text(re.sub(r"row_count: \{.*\}", "row_count: {min: 1}", path.read_text()))
+    Project(target).ok("plan")  # so that the caches are as warm as they usually are
 
 
 def change_january(project):
@@ -562,6 +563,8 @@ def test_kill_at_random_moments_leaves_an_apply_that_can_be_finished(january, tm
 def hook_names():
     names = set()
     for path in (TREE / "src").rglob("*.c"):
+        if path.stem.endswith("_test"):
+            continue
         names.update(re.findall(r'\btest_hook\("([^"]+)"', path.read_text(encoding="utf-8", errors="replace")))
     return sorted(names)
 
@@ -570,7 +573,7 @@ def has_hooks():
     return b"INTERLACE_HOOK" in pathlib.Path(binary()).read_bytes()
 
 
-PASSAGES = (1, 4) if SANITIZED else (1, 2, 3, 5, 8, 13, 21, 34)
+PASSAGES = (1,) if SANITIZED else (1, 3, 8, 21)
 
 
 @pytest.mark.parametrize("hook", hook_names())

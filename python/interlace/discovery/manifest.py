@@ -42,7 +42,8 @@ class ManifestWriter:
             entries.append(describe(loaded, definition))
         except DefinitionError as failure:
             error = describe_failure(failure, self.root)
-            error.update(message=f"{definition.name}: {error['message']}", file=loaded.path, line=definition.line)
+            message = f"{definition.what}: {error['message']}"
+            error.update(message=message, file=loaded.path, line=definition.line)
             errors.append(error)
 
     def _data_files(self, recording):
@@ -56,7 +57,7 @@ class ManifestWriter:
         return {
             "module": loaded.module.__name__,
             "function": getattr(definition.fn, "__qualname__", definition.name),
-            "params": parameters.describe(definition.fn, f"function '{definition.name}'"),
+            "params": parameters.describe(definition.fn),
             "is_async": is_async,
             "is_generator": is_generator,
         }

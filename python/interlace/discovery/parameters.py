@@ -8,15 +8,15 @@ from interlace.fingerprint.canonical import plain_function
 _REFUSED = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
-def describe(fn, what):
+def describe(fn):
     """[{name, has_default, kind}] with kind `positional` or `keyword_only`; `*args` and `**kwargs` are refused."""
-    return [_describe(parameter, what) for parameter in inspect.signature(fn).parameters.values()]
+    return [_describe(parameter) for parameter in inspect.signature(fn).parameters.values()]
 
 
-def _describe(parameter, what):
+def _describe(parameter):
     if parameter.kind in _REFUSED:
         raise DefinitionError(
-            f"{what}: parameter '{_REFUSED[parameter.kind]}{parameter.name}' names no model",
+            f"parameter '{_REFUSED[parameter.kind]}{parameter.name}' names no model",
             code="parameter.variadic",
             hint="write each upstream as a parameter of its own",
         )

@@ -16,7 +16,7 @@ class ModelDef:
         if (fn is None) == (sql is None):
             raise DefinitionError(f"model {name!r}: give either fn or sql")
         self.name = _name_of("model", name, fn)
-        what = f"model '{self.name}'"
+        self.what = what = f"model '{self.name}'"
         if fn is not None and not callable(fn):
             raise DefinitionError(f"{what}: fn is a {type(fn).__name__}, not a function")
         check_keys(what, keys, MODEL_KEYS)
@@ -31,7 +31,7 @@ class CheckDef:
 
     def __init__(self, model, fn, name=None, severity="error", **keys):
         self.name = _name_of("check", name, fn)
-        what = f"check '{self.name}'"
+        self.what = what = f"check '{self.name}'"
         if not isinstance(model, str) or not model:
             raise DefinitionError(f"{what}: `model` must be the name of a model, not {model!r}")
         check_keys(what, keys, CHECK_KEYS)
@@ -46,7 +46,7 @@ class StreamDef:
 
     def __init__(self, name=None, fn=None, **keys):
         self.name = _name_of("stream", name, fn)
-        what = f"stream '{self.name}'"
+        self.what = what = f"stream '{self.name}'"
         self.fn = fn
         self.keys = {key: plain(value, f"{what}: key '{key}'") for key, value in keys.items() if value is not None}
         self.line = _line_of(fn)

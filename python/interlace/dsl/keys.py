@@ -21,6 +21,8 @@ MODEL_KEYS = frozenset(
 
 CHECK_KEYS = frozenset(("description",))
 
+_NUMBER_MAX = 2**63 - 1
+
 
 def check_keys(what, keys, known):
     """Refuses a key that is not in `known`, naming the nearest one."""
@@ -47,6 +49,8 @@ def plain_keys(what, keys):
 
 def plain(value, where):
     """`value` as JSON: text, numbers, booleans, None, lists and maps of them."""
+    if isinstance(value, int) and abs(value) > _NUMBER_MAX:
+        raise DefinitionError(f"{where} holds {value}, which is beyond 64 bits", code="value.not_plain")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (datetime.date, datetime.datetime)):

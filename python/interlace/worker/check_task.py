@@ -12,6 +12,7 @@ from interlace.worker.files import StaleFile
 
 _SAMPLE_ROWS = 100
 _SAMPLE_SIZE_MAX = 1 << 20
+_COUNT_MAX = 2**63 - 1
 
 
 def run_check(worker, frame):
@@ -31,7 +32,7 @@ def run_check(worker, frame):
 
 
 def _verdict_of(definition, handle):
-    parameter = describe(definition.fn, f"check '{definition.name}'")[0]["name"]
+    parameter = describe(definition.fn)[0]["name"]
     call = Call(definition.fn, {parameter: handle})
     try:
         return verdict(call.result)
@@ -50,7 +51,7 @@ def verdict(value):
     if value is False:
         return _failures(1)
     if isinstance(value, int) and value >= 0:
-        return _failures(value)
+        return _failures(min(value, _COUNT_MAX))
     what = f"the number {value}" if isinstance(value, int) else f"a {type(value).__qualname__}"
     return {
         "verdict": "error",

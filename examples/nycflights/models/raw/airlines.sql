@@ -7,4 +7,4 @@
     - not_null: [carrier, name]
 */
 SELECT *
-FROM read_csv('data/airlines.csv', header = true, columns = {'carrier': 'VARCHAR', 'name': 'VARCHAR'})
+FROM read_csv('data/airlines.csv', auto_detect = false, header = true, columns = {'carrier': 'VARCHAR', 'name': 'VARCHAR'})

@@ -6,7 +6,7 @@
     - row_count: {min: 336776, max: 336776}
 */
 SELECT *
-FROM read_csv('data/flights.csv', header = true, nullstr = 'NA', columns = {
+FROM read_csv('data/flights.csv', auto_detect = false, header = true, nullstr = 'NA', columns = {
     'year': 'SMALLINT', 'month': 'TINYINT', 'day': 'TINYINT',
     'dep_time': 'SMALLINT', 'sched_dep_time': 'SMALLINT', 'dep_delay': 'SMALLINT',
     'arr_time': 'SMALLINT', 'sched_arr_time': 'SMALLINT', 'arr_delay': 'SMALLINT',

@@ -4,7 +4,7 @@
   description: The register's entry of most aircraft
 */
 SELECT *
-FROM read_csv('data/planes.csv', header = true, nullstr = 'NA', columns = {
+FROM read_csv('data/planes.csv', auto_detect = false, header = true, nullstr = 'NA', columns = {
     'tailnum': 'VARCHAR', 'year': 'SMALLINT', 'type': 'VARCHAR', 'manufacturer': 'VARCHAR', 'model': 'VARCHAR',
     'engines': 'TINYINT', 'seats': 'SMALLINT', 'speed': 'SMALLINT', 'engine': 'VARCHAR'
 })

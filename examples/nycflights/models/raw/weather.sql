@@ -4,7 +4,7 @@
   description: Hourly readings at the three airports
 */
 SELECT *
-FROM read_csv('data/weather.csv', header = true, nullstr = 'NA', columns = {
+FROM read_csv('data/weather.csv', auto_detect = false, header = true, nullstr = 'NA', columns = {
     'origin': 'VARCHAR', 'year': 'SMALLINT', 'month': 'TINYINT', 'day': 'TINYINT', 'hour': 'TINYINT',
     'temp': 'DOUBLE', 'dewp': 'DOUBLE', 'humid': 'DOUBLE',
     'wind_dir': 'SMALLINT', 'wind_speed': 'DOUBLE', 'wind_gust': 'DOUBLE',

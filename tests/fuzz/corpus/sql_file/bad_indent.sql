@@ -1,0 +1,5 @@
+/* interlace:
+  strategy: merge
+   key: id
+*/
+SELECT 1

@@ -1,0 +1,1 @@
+/* interlace: : */ SELECT 1

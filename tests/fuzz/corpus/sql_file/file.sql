@@ -1,0 +1,1 @@
+/* interlace: {materialise: file, path: "out/${date}.csv", options: {delimiter: ";"}, environments: [dev]} */ SELECT 1

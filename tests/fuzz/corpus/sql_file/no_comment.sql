@@ -1,0 +1,1 @@
+{"interlace": 1}

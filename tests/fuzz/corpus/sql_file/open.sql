@@ -1,0 +1,1 @@
+/* open /* nested */ interlace: {a: b}

@@ -1,0 +1,1 @@
+/* interlace: {owner: a} */ SELECT 1 /* interlace: {owner: b} */

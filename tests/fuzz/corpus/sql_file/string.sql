@@ -1,0 +1,1 @@
+SELECT '/* interlace: {materialise: view} */' -- interlace: {}

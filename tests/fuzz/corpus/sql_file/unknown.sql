@@ -1,0 +1,1 @@
+/* interlace: {stratgy: merge, export: x, strategy: full, audit: {rows: 1%}} */ SELECT $$x$$

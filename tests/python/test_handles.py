@@ -1,0 +1,108 @@
+"""Handles on upstreams: read once, streaming, and never quietly short."""
+
+import socket
+import threading
+
+import pyarrow as pa
+import pytest
+from interlace.exceptions import DefinitionError, ExecutionError, PlanError
+from interlace.runtime.handles import RelationHandle
+
+TABLE = pa.table({"id": range(10_000), "v": [str(number) for number in range(10_000)]})
+
+
+def sender(table, sock, cut=None, chunk=2048):
+    data = pa.BufferOutputStream()
+    with pa.ipc.new_stream(data, table.schema) as writer:
+        writer.write_table(table, max_chunksize=chunk)
+    with sock:
+        sock.sendall(data.getvalue().to_pybytes()[:cut])
+
+
+def handle(table=TABLE, cut=None):
+    """A handle on a stream that another thread writes; with `cut`, only its first bytes."""
+    opened = []
+
+    def open_socket(name):
+        assert not opened, "asked for twice"
+        opened.append(name)
+        ours, theirs = socket.socketpair()
+        threading.Thread(target=sender, args=(table, theirs, cut), daemon=True).start()
+        return ours
+
+    made = RelationHandle("orders", open_socket)
+    made.opened = opened
+    return made
+
+
+def test_nothing_is_asked_for_before_the_first_use():
+    made = handle()
+    assert made.opened == []
+    assert made.name == "orders"
+    assert made.schema == TABLE.schema
+    assert made.opened == ["orders"]
+
+
+def test_all_ways_of_reading_give_all_rows():
+    assert handle().table() == TABLE
+    assert pa.Table.from_batches(list(handle().reader())) == TABLE
+    assert pa.RecordBatchReader.from_stream(handle()).read_all() == TABLE
+    assert handle().table().schema == TABLE.schema
+
+
+def test_data_frames():
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    assert handle().pandas()["id"].sum() == 49_995_000
+    assert handle().polars()["id"].sum() == 49_995_000
+
+
+def test_small_batches_are_joined():
+    assert [batch.num_rows for batch in handle().reader()] == [10_000]
+
+
+def test_empty_relations_have_a_schema():
+    empty = TABLE.schema.empty_table()
+    made = handle(empty)
+    assert made.schema == empty.schema
+    assert made.table() == empty
+
+
+@pytest.mark.parametrize("first", ["table", "reader", "pandas", "close"])
+@pytest.mark.parametrize("second", ["table", "reader", "schema"])
+def test_a_second_read_is_refused(first, second):
+    made = handle()
+    getattr(made, first)()
+    with pytest.raises(DefinitionError, match="upstream 'orders' has been read already"):
+        result = getattr(made, second)
+        result()
+
+
+def end_of_messages():
+    data = pa.BufferOutputStream()
+    with pa.ipc.new_stream(data, TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=2048)
+    return data.getvalue().size
+
+
+@pytest.mark.parametrize("back", [8, 9, 1000, 100_000, None])
+def test_a_stream_that_ends_early_is_never_taken_for_a_whole_one(back):
+    made = handle(cut=0 if back is None else end_of_messages() - back)
+    with pytest.raises(ExecutionError, match="the rows of upstream 'orders' ended early"):
+        made.table()
+
+
+def test_closing_frees_the_socket():
+    made = handle()
+    next(iter(made.reader()))
+    made.close()
+    made.close()
+    assert made._file.closed
+
+
+@pytest.mark.parametrize(
+    "use", [lambda made: made.select("id"), lambda made: made.where("id > 1"), lambda made: made.sql("")]
+)
+def test_what_comes_later_says_so(use):
+    with pytest.raises(PlanError, match="RelationHandle.* not part of this version"):
+        use(handle())
