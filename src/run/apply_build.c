@@ -165,6 +165,8 @@ Status apply_build_models(Apply *apply, Error *err) {
         .is_cancelled = is_command_cancelled,
         .context = apply,
     };
+    apply->build.is_stopping = is_build_stopping;
+    apply->build.stop_context = apply;
     TaskState *states = ARENA_NEW_ARRAY(arena, TaskState, plan->tasks.count);
     if (!schedule_run(&options, states)) {
         return error_set(err, ERROR_EXECUTION, "no thread could be started to build models");

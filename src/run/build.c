@@ -234,6 +234,7 @@ static Status reuse_or_build(Build *build, Error *err) {
 
 Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result, Error *err) {
     result->rows = ROWS_UNKNOWN;
+    assert(context->is_stopping != NULL);
     if (task->action == TASK_RECORD) {
         result->outcome = OUTCOME_RECORDED;
         return OK;

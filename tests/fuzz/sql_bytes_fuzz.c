@@ -17,8 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     EngineReply reply = {0};
     SqlFacts facts = {0};
     SqlAnalysis analysis = {0};
-    if (!failed(query_read_reply(sql, bytes, arena, &reply, &err)) && reply.query != NULL) {
-        (void)query_facts(reply.query, sql, arena, &facts, &err);
+    if (!failed(query_read_reply(sql, bytes, arena, &reply, &err)) && reply.query != NULL &&
+        failed(query_facts(reply.query, sql, arena, &facts, &err))) {
+        return 0;
     }
     (void)sql_analysis_decode(bytes, arena, &analysis);
     return 0;
