@@ -95,10 +95,34 @@ static void print_records(Cli *cli, const CheckResultVec *results) {
     table_write(table, &cli->out, &cli->text);
 }
 
+/* A promotion that a dead command left needs the project and its engine to be finished: only then are they loaded. */
+static Status finish_promotions(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(recovery_finish_if_needed(session, &err));
+    return OK;
+}
+
+static Status has_unfinished_promotions(Cli *cli, bool *has_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(state_store) StateStore *store = NULL;
+    IntentVec intents = {0};
+    TRY(open_state(cli, &store, faults));
+    CLI_TRY(state_load_intents(store, cli->arena, &intents, &err));
+    *has_out = intents.count > 0;
+    return OK;
+}
+
 Status command_checks_list(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(state_store) StateStore *store = NULL;
     CheckResultVec results = {0};
+    bool is_unfinished;
+    TRY(has_unfinished_promotions(cli, &is_unfinished, faults));
+    if (is_unfinished) {
+        TRY(finish_promotions(cli, faults));
+    }
     TRY(open_state(cli, &store, faults));
     CLI_TRY(check_model_has_history(cli, store, &err));
     CLI_TRY(load_results(cli, store, &results, &err));

@@ -1,6 +1,9 @@
 /* The decoder of nanoarrow with a loop of our own around it: nanoarrow's loop takes an end of file for an end of stream,
- * and reserves what a message announces before anyone can look at it. */
+ * and reserves what a message announces before anyone can look at it. Dictionaries are refused: the package sends values,
+ * and nanoarrow 0.9.0 does not check how many columns a dictionary message has (found by fuzzing). */
 #include "python/arrow_ipc_in.h"
+
+#include "python/arrow_ipc_sizes.h"
 
 #include <nanoarrow/nanoarrow.h>
 #include <nanoarrow/nanoarrow_ipc.h>
@@ -13,8 +16,7 @@ struct ArrowIpcIn {
     char *ahead; /* bytes that were read ahead: [ahead_start, ahead_end) */
     size_t ahead_start, ahead_end;
     struct ArrowIpcDecoder decoder;
-    struct ArrowIpcDictionaries dictionaries; /* private_data NULL: not made */
-    struct ArrowSchema schema;                /* release NULL: not read */
+    struct ArrowSchema schema; /* release NULL: not read */
     struct ArrowBuffer header, body;
     bool is_at_end;
 };
@@ -64,6 +66,9 @@ static Status read_bytes(ArrowIpcIn *in, void *target, size_t size, Error *err) 
 }
 
 static Status read_into(ArrowIpcIn *in, struct ArrowBuffer *buffer, int64_t size, Error *err) {
+    if (size == 0) {
+        return OK;
+    }
     if (ArrowBufferReserve(buffer, size) != NANOARROW_OK) {
         return refuse("a message for which there is no memory", err);
     }
@@ -130,7 +135,6 @@ static Status decode_header(ArrowIpcIn *in, Error *err) {
 
 /* The body as a buffer that the arrays made from it share. */
 static Status read_body(ArrowIpcIn *in, struct ArrowBuffer *shared_out, Error *err) {
-    TRY(check_size(in->decoder.body_size_bytes, ARROW_IPC_BODY_SIZE_MAX, "message body", err));
     in->body.size_bytes = 0;
     TRY(read_into(in, &in->body, in->decoder.body_size_bytes, err));
     if (ArrowSharedBufferInit(shared_out, &in->body) != NANOARROW_OK) {
@@ -145,17 +149,19 @@ static Status check_features(const ArrowIpcIn *in, Error *err) {
     if (in->decoder.message_type != NANOARROW_IPC_MESSAGE_TYPE_SCHEMA) {
         return refuse("it does not start with a schema", err);
     }
-    if (in->decoder.feature_flags & NANOARROW_IPC_FEATURE_COMPRESSED_BODY) {
-        return refuse("its bodies are compressed", err);
-    }
     return in->decoder.endianness == ArrowIpcSystemEndianness() ? OK : refuse("it is of another byte order", err);
 }
 
-static int take_schema(ArrowIpcIn *in, struct ArrowIpcDictionaryEncodings *encodings, struct ArrowError *reason) {
-    NANOARROW_RETURN_NOT_OK(
-        ArrowIpcDecoderDecodeSchemaWithDictionaries(&in->decoder, &in->schema, encodings, reason));
-    NANOARROW_RETURN_NOT_OK(ArrowIpcDictionariesInit(&in->dictionaries, encodings, reason));
-    return ArrowIpcDecoderSetSchemaWithDictionaries(&in->decoder, &in->schema, encodings, reason);
+static bool has_dictionary(const struct ArrowSchema *schema) {
+    if (schema->dictionary != NULL) {
+        return true;
+    }
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        if (has_dictionary(schema->children[i])) { /* no deeper than the decoder let it be */
+            return true;
+        }
+    }
+    return false;
 }
 
 static Status read_schema(ArrowIpcIn *in, Error *err) {
@@ -167,11 +173,11 @@ static Status read_schema(ArrowIpcIn *in, Error *err) {
     }
     TRY(decode_header(in, err));
     TRY(check_features(in, err));
-    struct ArrowIpcDictionaryEncodings encodings;
-    ArrowIpcDictionaryEncodingsInit(&encodings);
-    Status status = check_arrow(take_schema(in, &encodings, &reason), &reason, err);
-    ArrowIpcDictionaryEncodingsReset(&encodings);
-    return status;
+    TRY(check_arrow(ArrowIpcDecoderDecodeSchema(&in->decoder, &in->schema, &reason), &reason, err));
+    if (has_dictionary(&in->schema)) {
+        return refuse("a column is encoded with a dictionary", err);
+    }
+    return check_arrow(ArrowIpcDecoderSetSchema(&in->decoder, &in->schema, &reason), &reason, err);
 }
 
 Status arrow_ipc_in_open(const ArrowSource *source, ArrowIpcIn **in_out, Error *err) {
@@ -194,40 +200,38 @@ struct ArrowSchema *arrow_ipc_in_schema(ArrowIpcIn *in) {
 
 /* ---- Batches */
 
-static int decode_dictionary(ArrowIpcIn *in, struct ArrowBuffer *body, struct ArrowError *reason) {
-    return ArrowIpcDecoderDecodeDictionaryFromShared(&in->decoder, body, NANOARROW_VALIDATION_LEVEL_FULL,
-                                                     &in->dictionaries, reason);
+static Status check_announced(const ArrowIpcIn *in, Error *err) {
+    Str message = {(const char *)in->header.data + PREFIX_SIZE, (size_t)in->header.size_bytes - PREFIX_SIZE};
+    TRY(check_size(in->decoder.body_size_bytes, ARROW_IPC_BODY_SIZE_MAX, "message body", err));
+    const char *fault = arrow_ipc_check_sizes(message, in->decoder.body_size_bytes);
+    return fault == NULL ? OK : refuse(fault, err);
 }
 
-static int decode_batch(ArrowIpcIn *in, struct ArrowBuffer *body, struct ArrowArray *array_out,
-                        struct ArrowError *reason) {
-    return ArrowIpcDecoderDecodeArrayFromSharedWithDictionaries(
-        &in->decoder, body, -1, &in->dictionaries, array_out, NANOARROW_VALIDATION_LEVEL_FULL, reason);
-}
-
-/* Reads one message after its header; `array_out->release` stays NULL when it was a dictionary. */
-static Status read_message(ArrowIpcIn *in, struct ArrowArray *array_out, Error *err) {
-    enum ArrowIpcMessageType type = in->decoder.message_type;
-    if (type != NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH && type != NANOARROW_IPC_MESSAGE_TYPE_DICTIONARY_BATCH) {
+static Status read_batch(ArrowIpcIn *in, struct ArrowArray *array_out, Error *err) {
+    if (in->decoder.message_type != NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH) {
         return refuse("a message of a type that has no place there", err);
     }
     struct ArrowError reason = {0};
     struct ArrowBuffer body;
+    TRY(check_announced(in, err));
     TRY(decode_header(in, err));
+    if (in->decoder.codec != NANOARROW_IPC_COMPRESSION_TYPE_NONE) {
+        return refuse("a compressed message", err);
+    }
     TRY(read_body(in, &body, err));
-    int code = type == NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH ? decode_batch(in, &body, array_out, &reason)
-                                                               : decode_dictionary(in, &body, &reason);
+    int code = ArrowIpcDecoderDecodeArrayFromShared(&in->decoder, &body, -1, array_out, NANOARROW_VALIDATION_LEVEL_FULL,
+                                                    &reason);
     ArrowBufferReset(&body);
     return check_arrow(code, &reason, err);
 }
 
 Status arrow_ipc_in_next(ArrowIpcIn *in, struct ArrowArray *array_out, Error *err) {
     struct ArrowArray array = {.release = NULL};
-    while (array.release == NULL && !in->is_at_end) {
+    if (!in->is_at_end) {
         TRY(read_header(in, &in->is_at_end, err));
-        if (!in->is_at_end) {
-            TRY(read_message(in, &array, err));
-        }
+    }
+    if (!in->is_at_end) {
+        TRY(read_batch(in, &array, err));
     }
     *array_out = array;
     return OK;
@@ -238,9 +242,6 @@ void arrow_ipc_in_close(ArrowIpcIn *in) {
         return;
     }
     ArrowIpcDecoderReset(&in->decoder);
-    if (in->dictionaries.private_data != NULL) {
-        ArrowIpcDictionariesReset(&in->dictionaries);
-    }
     if (in->schema.release != NULL) {
         in->schema.release(&in->schema);
     }

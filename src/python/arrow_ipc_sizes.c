@@ -1,0 +1,108 @@
+/* A flatbuffer, as far as it is needed here: a table starts with the distance back to its vtable, which holds the sizes of
+ * both and then, for each field, its place in the table (0: absent). References are distances forward. Everything is
+ * little-endian. Each read is checked against the message: nothing is taken for granted. */
+#include "python/arrow_ipc_sizes.h"
+
+#include <string.h>
+
+/* A place in the message; NOWHERE after anything that leads out of it. */
+#define NOWHERE SIZE_MAX
+
+enum { MESSAGE_HEADER_TYPE = 1, MESSAGE_HEADER = 2 };
+enum { BATCH_LENGTH = 0, BATCH_NODES = 1, BATCH_BUFFERS = 2 };
+#define HEADER_TYPE_RECORD_BATCH 3
+#define PAIR_SIZE 16 /* a node or a buffer: two int64 */
+
+static bool read_at(Str message, size_t at, void *value, size_t size) {
+    if (at == NOWHERE || at > message.size || message.size - at < size) {
+        return false;
+    }
+    memcpy(value, message.ptr + at, size);
+    return true;
+}
+
+static size_t follow(Str message, size_t at) {
+    uint32_t distance;
+    return read_at(message, at, &distance, sizeof distance) ? at + distance : NOWHERE;
+}
+
+static size_t find_field(Str message, size_t table, unsigned field) {
+    int32_t back;
+    uint16_t vtable_size;
+    uint16_t place;
+    if (!read_at(message, table, &back, sizeof back)) {
+        return NOWHERE;
+    }
+    int64_t vtable = (int64_t)table - back;
+    size_t entry = 4 + 2 * (size_t)field;
+    if (vtable < 0 || !read_at(message, (size_t)vtable, &vtable_size, sizeof vtable_size) || vtable_size < entry + 2) {
+        return NOWHERE;
+    }
+    bool is_there = read_at(message, (size_t)vtable + entry, &place, sizeof place) && place != 0;
+    return is_there ? table + place : NOWHERE;
+}
+
+typedef struct Pair {
+    int64_t first, second;
+} Pair;
+
+typedef const char *(*PairCheck)(Pair pair, int64_t limit);
+
+/* A column: its length, and how many of its values are null. */
+static const char *check_node(Pair node, int64_t limit) {
+    if (node.first < 0 || node.first > limit) {
+        return "a column of impossible length";
+    }
+    return node.second < 0 || node.second > node.first ? "a column with an impossible number of nulls" : NULL;
+}
+
+/* A buffer: its place in the body, and its size. */
+static const char *check_buffer(Pair buffer, int64_t limit) {
+    bool is_inside = buffer.first >= 0 && buffer.second >= 0 && buffer.first <= limit && buffer.second <= limit - buffer.first;
+    return is_inside ? NULL : "a buffer outside of its message";
+}
+
+/* Absent vectors are empty. */
+static const char *check_pairs(Str message, size_t field, PairCheck check, int64_t limit) {
+    uint32_t count;
+    if (field == NOWHERE) {
+        return NULL;
+    }
+    size_t vector = follow(message, field);
+    if (!read_at(message, vector, &count, sizeof count)) {
+        return "a message that is cut short";
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        Pair pair;
+        if (!read_at(message, vector + sizeof count + (size_t)i * PAIR_SIZE, &pair, sizeof pair)) {
+            return "a message that is cut short";
+        }
+        const char *fault = check(pair, limit);
+        if (fault != NULL) {
+            return fault;
+        }
+    }
+    return NULL;
+}
+
+static const char *check_batch(Str message, size_t batch, int64_t body_size) {
+    int64_t length;
+    if (read_at(message, find_field(message, batch, BATCH_LENGTH), &length, sizeof length) &&
+        (length < 0 || length > ARROW_IPC_LENGTH_MAX)) {
+        return "a batch of impossible length";
+    }
+    const char *fault =
+        check_pairs(message, find_field(message, batch, BATCH_NODES), check_node, ARROW_IPC_LENGTH_MAX);
+    return fault != NULL ? fault
+                         : check_pairs(message, find_field(message, batch, BATCH_BUFFERS), check_buffer, body_size);
+}
+
+const char *arrow_ipc_check_sizes(Str message, int64_t body_size) {
+    uint8_t type;
+    size_t root = follow(message, 0);
+    size_t header = follow(message, find_field(message, root, MESSAGE_HEADER));
+    if (!read_at(message, find_field(message, root, MESSAGE_HEADER_TYPE), &type, sizeof type) || header == NOWHERE) {
+        return "a message without content";
+    }
+    return type == HEADER_TYPE_RECORD_BATCH ? check_batch(message, header, body_size) : NULL;
+}
