@@ -157,7 +157,7 @@ static void print_outcome(Cli *cli, const CheckResult *result) {
         strbuf_text(&cli->text, ": ");
         text_append_visible(&cli->text, result->message);
     }
-    cli_line(cli, "%s", "");
+    strbuf_char(&cli->text, '\n');
 }
 
 static void print_outcomes(Cli *cli, const ChecksRunResult *result) {

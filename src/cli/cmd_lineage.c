@@ -128,7 +128,7 @@ static void print_model_text(Cli *cli, const Lineage *lineage) {
     StrVec upstream = marked_names(lineage->project, lineage->upstream, cli->arena);
     StrVec downstream = marked_names(lineage->project, lineage->downstream, cli->arena);
     style_append(&cli->text, &cli->out, STYLE_TITLE, lineage->model->name);
-    cli_line(cli, "%s", "");
+    strbuf_char(&cli->text, '\n');
     print_names(cli, "upstream:", &upstream);
     print_names(cli, "downstream:", &downstream);
     if (lineage->external.count > 0) {

@@ -1,9 +1,9 @@
 /* The decoder of nanoarrow with a loop of our own around it: nanoarrow's loop takes an end of file for an end of stream,
- * and reserves what a message announces before anyone can look at it. Dictionaries are refused: the package sends values,
- * and nanoarrow 0.9.0 does not check how many columns a dictionary message has (found by fuzzing). */
+ * and reserves what a message announces before anyone can look at it. What it takes for granted is
+ * checked before (arrow_ipc_check.h). */
 #include "python/arrow_ipc_in.h"
 
-#include "python/arrow_ipc_sizes.h"
+#include "python/arrow_ipc_check.h"
 
 #include <nanoarrow/nanoarrow.h>
 #include <nanoarrow/nanoarrow_ipc.h>
@@ -125,7 +125,11 @@ static Status read_header(ArrowIpcIn *in, bool *is_end_out, Error *err) {
     struct ArrowBufferView header = view_of(&in->header);
     TRY(check_arrow(ArrowIpcDecoderPeekHeader(&in->decoder, header, &prefix_size, &reason), &reason, err));
     TRY(check_arrow(ArrowIpcDecoderVerifyHeader(&in->decoder, header, &reason), &reason, err));
-    return OK;
+    TRY(check_size(in->decoder.body_size_bytes, ARROW_IPC_BODY_SIZE_MAX, "message body", err));
+    const char *fault = arrow_ipc_check((Str){(const char *)in->header.data + PREFIX_SIZE,
+                                              (size_t)in->header.size_bytes - PREFIX_SIZE},
+                                        in->decoder.body_size_bytes);
+    return fault == NULL ? OK : refuse(fault, err);
 }
 
 static Status decode_header(ArrowIpcIn *in, Error *err) {
@@ -152,18 +156,6 @@ static Status check_features(const ArrowIpcIn *in, Error *err) {
     return in->decoder.endianness == ArrowIpcSystemEndianness() ? OK : refuse("it is of another byte order", err);
 }
 
-static bool has_dictionary(const struct ArrowSchema *schema) {
-    if (schema->dictionary != NULL) {
-        return true;
-    }
-    for (int64_t i = 0; i < schema->n_children; i++) {
-        if (has_dictionary(schema->children[i])) { /* no deeper than the decoder let it be */
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status read_schema(ArrowIpcIn *in, Error *err) {
     struct ArrowError reason = {0};
     bool is_end = false;
@@ -174,9 +166,6 @@ static Status read_schema(ArrowIpcIn *in, Error *err) {
     TRY(decode_header(in, err));
     TRY(check_features(in, err));
     TRY(check_arrow(ArrowIpcDecoderDecodeSchema(&in->decoder, &in->schema, &reason), &reason, err));
-    if (has_dictionary(&in->schema)) {
-        return refuse("a column is encoded with a dictionary", err);
-    }
     return check_arrow(ArrowIpcDecoderSetSchema(&in->decoder, &in->schema, &reason), &reason, err);
 }
 
@@ -200,20 +189,12 @@ struct ArrowSchema *arrow_ipc_in_schema(ArrowIpcIn *in) {
 
 /* ---- Batches */
 
-static Status check_announced(const ArrowIpcIn *in, Error *err) {
-    Str message = {(const char *)in->header.data + PREFIX_SIZE, (size_t)in->header.size_bytes - PREFIX_SIZE};
-    TRY(check_size(in->decoder.body_size_bytes, ARROW_IPC_BODY_SIZE_MAX, "message body", err));
-    const char *fault = arrow_ipc_check_sizes(message, in->decoder.body_size_bytes);
-    return fault == NULL ? OK : refuse(fault, err);
-}
-
 static Status read_batch(ArrowIpcIn *in, struct ArrowArray *array_out, Error *err) {
     if (in->decoder.message_type != NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH) {
         return refuse("a message of a type that has no place there", err);
     }
     struct ArrowError reason = {0};
     struct ArrowBuffer body;
-    TRY(check_announced(in, err));
     TRY(decode_header(in, err));
     if (in->decoder.codec != NANOARROW_IPC_COMPRESSION_TYPE_NONE) {
         return refuse("a compressed message", err);

@@ -1,10 +1,20 @@
+#include "base/files.h"
 #include "project/graph.h"
 #include "run/apply_steps.h"
+
+/* A warehouse file that somebody removed took every relation with it: what the state remembers is built anew. */
+static bool is_warehouse_gone(const Project *project) {
+    const EngineConfig *engine = project_config_engine(project->config, project->config->default_engine);
+    return str_equal(engine->type, STR("duckdb")) && !file_exists(engine->database_path);
+}
 
 Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
                        Plan **plan_out, Error *err) {
     PlanState plan_state = {0};
     TRY(state_load_snapshots(state, arena, &plan_state.snapshots, err));
+    if (plan_state.snapshots.count > 0 && is_warehouse_gone(project)) {
+        return plan_build(project, &(PlanState){0}, options, plan_out, err);
+    }
     TRY(state_load_pointers(state, options->environment, arena, &plan_state.pointers, err));
     return plan_build(project, &plan_state, options, plan_out, err);
 }

@@ -179,11 +179,15 @@ static Status move_views_in_transaction(Session *session, const Intent *intent, 
 
 /* ---- (b) and (c), for a new intent and for one that a dead process left. */
 
-static Status finish(Session *session, StateLock *lock, const Intent *intent, int64_t *generation_out, Error *err) {
+static Status move_all_views(Session *session, const Intent *intent, Error *err) {
     if (intent->views.count > 0) {
         TRY(move_views_in_transaction(session, intent, err));
     }
-    TRY(test_hook("promotion.moved", err));
+    return test_hook("promotion.moved", err);
+}
+
+static Status commit_intent(Session *session, StateLock *lock, const Intent *intent, int64_t *generation_out,
+                            Error *err) {
     StateStore *state = NULL;
     TRY(session_state_for_writing(session, &state, err));
     return state_intent_commit(state, lock, intent, generation_out, err);
@@ -194,10 +198,42 @@ Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, in
     TRY(session_state_for_writing(session, &state, err));
     TRY(state_intent_begin(state, lock, intent, err));
     TRY(test_hook("promotion.intended", err));
-    return finish(session, lock, intent, generation_out, err);
+    TRY(move_all_views(session, intent, err));
+    return commit_intent(session, lock, intent, generation_out, err);
 }
 
 /* ---- Recovery. */
+
+/* The views move in one transaction, so when the engine refuses them, none has moved: readers and pointers agree on the old
+ * versions, and nothing is lost by forgetting the intent. Without this a warehouse that somebody deleted would stop every
+ * later command. */
+static Status abandon(Session *session, StateLock *lock, const Intent *intent, Error *reason, Error *err) {
+    if (reason->kind != ERROR_EXECUTION) {
+        error_move(err, reason);
+        return error_wrap(err, "finishing a promotion of '" STR_FMT "' that was interrupted",
+                          STR_ARG(intent->environment));
+    }
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_intent_abandon(state, lock, intent, err));
+    session_note(session,
+                 "a promotion of '" STR_FMT "' that was interrupted cannot be finished: " STR_FMT
+                 "; its views stay as they were",
+                 STR_ARG(intent->environment), STR_ARG(reason->message));
+    return OK;
+}
+
+static Status finish(Session *session, StateLock *lock, const Intent *intent, Error *err) {
+    AUTO(error) Error reason = {0};
+    if (failed(move_all_views(session, intent, &reason))) {
+        return abandon(session, lock, intent, &reason, err);
+    }
+    int64_t generation;
+    TRY(commit_intent(session, lock, intent, &generation, err));
+    session_note(session, "finished a promotion of '" STR_FMT "' that was interrupted (generation %lld)",
+                 STR_ARG(intent->environment), (long long)generation);
+    return OK;
+}
 
 Status recovery_finish(Session *session, StateLock *lock, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
@@ -206,13 +242,7 @@ Status recovery_finish(Session *session, StateLock *lock, Error *err) {
     IntentVec intents = {0};
     TRY(state_load_intents(state, arena, &intents, err));
     for (size_t i = 0; i < intents.count; i++) {
-        int64_t generation;
-        if (failed(finish(session, lock, &intents.items[i], &generation, err))) {
-            return error_wrap(err, "finishing a promotion of '" STR_FMT "' that was interrupted",
-                              STR_ARG(intents.items[i].environment));
-        }
-        session_note(session, "finished a promotion of '" STR_FMT "' that was interrupted (generation %lld)",
-                     STR_ARG(intents.items[i].environment), (long long)generation);
+        TRY(finish(session, lock, &intents.items[i], err));
     }
     return OK;
 }

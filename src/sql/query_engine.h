@@ -16,6 +16,7 @@ typedef struct EngineReply {
     Query *query; /* the first statement's; NULL when there is none */
 } EngineReply;
 
+/* `sql` is the text that was sent: its characters are what the place of a refusal counts. */
 MUST_CHECK Status query_read_reply(Str sql, Str json, Arena *arena, EngineReply *reply_out, Error *err);
 
 #endif

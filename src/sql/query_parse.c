@@ -112,11 +112,11 @@ static Status refuse_kind(DuckParser *parser, Str sql, Arena *arena, Str refusal
 
 Status query_parse(DuckParser *parser, Str sql, Arena *arena, Query **query_out, Error *err) {
     TRY(check_bytes(sql, err));
-    Str json = STR_EMPTY;
-    TRY(duck_parser_json(parser, sql_blank_unicode_spaces(arena, sql), arena, &json, err));
+    Str json = STR_EMPTY, sent = sql_blank_unicode_spaces(arena, sql);
+    TRY(duck_parser_json(parser, sent, arena, &json, err));
 
     EngineReply reply = {0};
-    TRY(query_read_reply(sql, json, arena, &reply, err));
+    TRY(query_read_reply(sent, json, arena, &reply, err));
     if (reply.is_refused && reply.is_syntax) {
         return refuse(err, reply.offset, reply.refusal);
     }

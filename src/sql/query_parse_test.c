@@ -24,6 +24,7 @@ static void what_is_no_query_is_refused(void **state) {
         {"begin", "a query is expected, but this is a statement of kind BEGIN @0"},
         {"select 'größe' frm t", "syntax error at or near \"t\" @21"},
         {"select größe, , b", "syntax error at or near \",\" @16"},
+        {"select\xC2\xA0ä,\xE2\x80\x83, b", "syntax error at or near \",\" @14"},
         {"select 'abc", "unterminated quoted string at or near \"'abc\" @7"},
         {"select 1 from", "syntax error at end of input @13"},
         {"select a from t for update", "SELECT locking clause is not supported!"},

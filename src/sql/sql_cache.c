@@ -242,7 +242,9 @@ static Status write_file(SqlCache *cache, Error *err) {
         items.count = 0;
         collect_added(cache, &items);
     }
-    qsort(items.items, items.count, sizeof *items.items, compare_items);
+    if (items.count > 1) {
+        qsort(items.items, items.count, sizeof *items.items, compare_items);
+    }
     build_file(cache, &items, &file);
     TRY(directory_create_all(path_directory(cache->path), err));
     return file_write_atomic(cache->path, strbuf_str(&file), false, err);

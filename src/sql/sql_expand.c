@@ -12,6 +12,7 @@ DEFINE_VEC(SqlTextVec, sql_text_vec, SqlText)
 
 typedef struct Expander {
     const SqlMacroSet *macros;
+    bool has_macros;
     const SqlVar *vars;
     size_t var_count;
     size_t call_count; /* replaced so far */
@@ -261,7 +262,7 @@ static Status too_many_passes(Expander *expander, const SqlText *text) {
 
 static Status expand_macros(Expander *expander, const SqlText *text, SqlText *expanded_out) {
     *expanded_out = *text;
-    if (sql_macro_set_count(expander->macros) == 0) {
+    if (!expander->has_macros) {
         return OK;
     }
     for (size_t pass = 0; pass < PASS_COUNT_MAX; pass++) {
@@ -358,12 +359,13 @@ static Status expand_vars(Expander *expander, const SqlText *text, SqlText *expa
 /* --- Is there anything to do? ------------------------------------------------------------------------------------- */
 
 static bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-           (c & 0x80) != 0;
+    char lower = (char)(c | 0x20);
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80) != 0;
 }
 
 static bool is_known_word(const Expander *expander, Str word) {
-    return str_equal_fold(word, STR("var")) || str_map_contains(expander->macros->macros, word);
+    bool is_var = word.size == 3 && str_equal_fold(word, STR("var"));
+    return is_var || (expander->has_macros && str_map_contains(expander->macros->macros, word));
 }
 
 /* A name that quotes alone make possible is not found by looking at words. */
@@ -399,7 +401,11 @@ static bool may_have_calls(const Expander *expander, Str sql) {
 
 Status sql_expand(const SqlText *text, const SqlMacroSet *macros, const SqlVar *vars, size_t var_count, Arena *arena,
                   SqlText *expanded_out, Error *err) {
-    Expander expander = {.macros = macros, .vars = vars, .var_count = var_count, .err = err};
+    Expander expander = {.macros = macros,
+                         .has_macros = sql_macro_set_count(macros) > 0,
+                         .vars = vars,
+                         .var_count = var_count,
+                         .err = err};
     if (!may_have_calls(&expander, text->text)) {
         *expanded_out = *text;
         return OK;

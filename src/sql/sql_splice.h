@@ -7,7 +7,7 @@
 #include "sql/sql_text.h"
 
 /* What stands in place of facts->tables[i]; an empty name leaves it as it is. The original last part becomes the alias
- * where the query gave none. */
+ * where the query gave none: in lower case when it was written without quotes, so that PostgreSQL finds it, too. */
 typedef struct SqlReplacement {
     SqlRelation relation;
 } SqlReplacement;

@@ -181,6 +181,14 @@ Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *int
 
 /* ---- Recovery. */
 
+Status state_intent_abandon(StateStore *store, StateLock *lock, const Intent *intent, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_transaction_begin(&transaction, store, err));
+    TRY(state_lock_fence(store, lock, err));
+    TRY(delete_intent(store, intent, err));
+    return state_transaction_commit(&transaction, err);
+}
+
 static void read_intent(sqlite3_stmt *row, Arena *arena, void *rows) {
     Intent intent = {
         .id = state_column_int(row, 0),

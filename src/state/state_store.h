@@ -128,6 +128,8 @@ MUST_CHECK Status state_intent_begin(StateStore *store, StateLock *lock, Intent 
  * `generation_out` gets the newest generation. */
 MUST_CHECK Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *intent, int64_t *generation_out,
                                       Error *err);
+/* Forgets an intent whose views cannot be made; fenced. Only right while none of its views has moved. */
+MUST_CHECK Status state_intent_abandon(StateStore *store, StateLock *lock, const Intent *intent, Error *err);
 MUST_CHECK Status state_load_intents(StateStore *store, Arena *arena, IntentVec *intents_out, Error *err);
 
 /* ---- Check results (spec 05 §5). */

@@ -390,6 +390,25 @@ def test_a_model_that_becomes_ephemeral_loses_its_view(project):
     assert project.query("SELECT v FROM c") == [[12]]
 
 
+def test_a_warehouse_that_somebody_removed_is_built_anew(project):
+    project.write(CHAIN)
+    project.ok("apply")
+    (project.root / ".interlace/warehouse.duckdb").unlink()
+    assert [c["change_type"] for c in project.json("plan")["changes"]] == ["added"] * 3
+    assert "Built 3 model(s)" in project.ok("apply").stdout
+    assert project.query("SELECT v FROM c") == [[12]]
+
+
+def test_a_promotion_that_can_never_be_finished_stops_no_later_command(project):
+    project.write(CHAIN)
+    project.run("apply", env={"INTERLACE_HOOK": "promotion.intended=kill"})
+    (project.root / ".interlace/warehouse.duckdb").unlink()
+    (project.root / ".interlace/warehouse.duckdb.wal").unlink(missing_ok=True)
+    result = project.ok("apply")
+    assert "cannot be finished" in result.stderr
+    assert project.query("SELECT v FROM c") == [[12]]
+
+
 # --- 03 §11: lock, crash, cancel ------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-/* Arrow IPC streams from a worker: any bytes; what is accepted can be read to its last value. */
+/* Arrow IPC streams from a worker: any bytes. */
 #include "python/arrow_ipc_in.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

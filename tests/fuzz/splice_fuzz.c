@@ -34,7 +34,9 @@ static void check_text(const SqlText *text, Arena *arena) {
                 str_slice(segment->file->content, segment->file_offset, segment->file_offset + end - segment->start);
             check(str_equal(origin, str_slice(text->text, segment->start, end)));
         }
-        (void)sql_text_place(text, segment->start, arena);
+        if (i < 16) { /* it counts lines from the start of the file */
+            (void)sql_text_place(text, segment->start, arena);
+        }
     }
 }
 

@@ -190,7 +190,7 @@ def read_relation(connection, schema, name):
     """Column names, types and the rows in any order."""
     cursor = connection.execute(f"SELECT * FROM {quoted(schema)}.{quoted(name)}")
     columns = [(column[0].lower(), str(column[1]).lower()) for column in cursor.description]
-    return columns, sorted((repr([plain(v) for v in row]) for row in cursor.fetchall()))
+    return columns, sorted(repr([plain(v) for v in row]) for row in cursor.fetchall())
 
 
 def read_views(project):
@@ -274,7 +274,9 @@ class Writer:
         if pick == 5:
             return f"pick({self.number(sources, depth - 1)}, {self.number(sources, depth - 1)})"
         if pick == 6:
-            return f"({self.number(sources, depth - 1)} {self.chance.one('+-*')} {self.number(sources, depth - 1)}) % 1000"
+            return (
+                f"({self.number(sources, depth - 1)} {self.chance.one('+-*')} {self.number(sources, depth - 1)}) % 1000"
+            )
         if pick == 7:
             return f"coalesce({self.number(sources, depth - 1)}, {self.chance.number(0, 3)})"
         if pick == 8:
@@ -351,7 +353,7 @@ class Writer:
         if self.chance.one_in(3):
             items = [self.star(source), f"{self.number([source])} AS extra"]
         elif self.chance.one_in(6):
-            items.append(f"row_number() OVER (ORDER BY ALL_COLUMNS) AS rn".replace("ALL_COLUMNS", self.order(source)))
+            items.append("row_number() OVER (ORDER BY ALL_COLUMNS) AS rn".replace("ALL_COLUMNS", self.order(source)))
         sql = f"SELECT {self.chance.one(['', '', 'DISTINCT '])}{', '.join(items)} FROM {source.text}"
         if self.chance.one_in(2):
             sql += f" WHERE {self.predicate([source])}"
@@ -379,10 +381,14 @@ class Writer:
         parts = []
         for _ in range(2):
             source = self.source()
-            parts.append(f"SELECT {', '.join(f'{self.number([source])} AS a{i}' for i in range(count))} FROM {source.text}")
+            parts.append(
+                f"SELECT {', '.join(f'{self.number([source])} AS a{i}' for i in range(count))} FROM {source.text}"
+            )
         word = self.chance.one(["UNION ALL", "UNION", "EXCEPT", "INTERSECT", "UNION ALL BY NAME"])
-        return f"SELECT * FROM ({parts[0]} {word} {parts[1]}) ORDER BY ALL LIMIT 40" if self.chance.one_in(3) else (
-            f"({parts[0]}) {word} {parts[1]}"
+        return (
+            f"SELECT * FROM ({parts[0]} {word} {parts[1]}) ORDER BY ALL LIMIT 40"
+            if self.chance.one_in(3)
+            else (f"({parts[0]}) {word} {parts[1]}")
         )
 
     def shadow(self):
@@ -394,7 +400,9 @@ class Writer:
         name = self.shadow()
         first = self.source()
         items = self.items([first])
-        columns = [(item.rsplit(" AS ", 1)[1], "text" if item.rsplit(" AS ", 1)[1][0] in "pqr" else "int") for item in items]
+        columns = [
+            (item.rsplit(" AS ", 1)[1], "text" if item.rsplit(" AS ", 1)[1][0] in "pqr" else "int") for item in items
+        ]
         body = f"SELECT {', '.join(items)} FROM {first.text}"
         cte = Source(name, columns, None, self.chance.one(["", name]))
         if self.chance.one_in(3):

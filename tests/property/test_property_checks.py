@@ -182,7 +182,25 @@ def value_range(chance, rows, _):
 
 
 def pattern(chance, rows, _):
-    pieces = ["a", "b", "@", ".", "[ab]", "[^a]", "(a|b)", "a*", "b+", ".?", "\\.", "'", "%", "\\{", "é", "(?:x|a)", " "]
+    pieces = [
+        "a",
+        "b",
+        "@",
+        ".",
+        "[ab]",
+        "[^a]",
+        "(a|b)",
+        "a*",
+        "b+",
+        ".?",
+        "\\.",
+        "'",
+        "%",
+        "\\{",
+        "é",
+        "(?:x|a)",
+        " ",
+    ]
     regex = chance.one(["", "^"]) + "".join(chance.one(pieces) for _ in range(chance.number(1, 3)))
     regex += chance.one(["", "$"])
     inner = re.compile(regex.removesuffix("$") + (r"\Z" if regex.endswith("$") else ""))
@@ -305,5 +323,9 @@ def test_05_2_checks_match_an_oracle(make_project, data):
     project = make_project(files, name=f"checks{next(serial)}")
     note("\n".join(f"--- {name}\n{text}" for name, text in files.items()))
     found = outcomes(project.json("apply")["checks"])
-    wrong = [(found.get(name), expected[name], declared[int(name[1:])]) for name in expected if found.get(name) != expected[name]]
+    wrong = [
+        (found.get(name), expected[name], declared[int(name[1:])])
+        for name in expected
+        if found.get(name) != expected[name]
+    ]
     assert not wrong

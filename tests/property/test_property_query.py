@@ -52,7 +52,18 @@ COLUMNS = {
     "timetz": ("TIMETZ", ["'12:00:00+02'", "NULL"]),
     "Mixed \"Name\"": ("INTEGER", ["1", "NULL"]),
 }  # fmt: skip
-INTEGERS = {"TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "INTEGER", "UINTEGER", "BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"}
+INTEGERS = {
+    "TINYINT",
+    "UTINYINT",
+    "SMALLINT",
+    "USMALLINT",
+    "INTEGER",
+    "UINTEGER",
+    "BIGINT",
+    "UBIGINT",
+    "HUGEINT",
+    "UHUGEINT",
+}
 
 
 def quoted(name):
@@ -130,7 +141,7 @@ def random_query(chance):
                 "VALUES (1, 'a'), (NULL, '')",
                 "FROM numbers WHERE i < 3",
                 "SELECT i AS a, i AS a, i FROM numbers WHERE i < 2",
-                "SELECT unnest([1, 2]), 'x' AS \"\"\"\"",
+                'SELECT unnest([1, 2]), \'x\' AS """"',
                 "SELECT sum(huge), max(uhuge), list(id) FROM wide",
                 "SELECT (SELECT count(*) FROM mart.lean), EXISTS (SELECT 1 FROM numbers WHERE i = 5)",
                 "SELECT l.id, n.t FROM mart.lean l JOIN numbers n ON n.i = l.id ORDER BY ALL",
@@ -138,8 +149,10 @@ def random_query(chance):
             ]
         )
     if pick == 4:
-        return f"SELECT double_, {random_expression(chance)} FROM wide ORDER BY rowid" if chance.one_in(9) else (
-            f"SELECT DISTINCT {quoted(chance.one(COLUMNS))} AS c FROM wide ORDER BY c"
+        return (
+            f"SELECT double_, {random_expression(chance)} FROM wide ORDER BY rowid"
+            if chance.one_in(9)
+            else (f"SELECT DISTINCT {quoted(chance.one(COLUMNS))} AS c FROM wide ORDER BY c")
         )
     return f"SELECT id, big, text_, double_ FROM mart.lean WHERE id < {chance.number(0, 5)}"
 
@@ -149,9 +162,11 @@ def random_query(chance):
 
 def expected_cells(engine, sql):
     """Column names, and each cell as it must stand in JSON; all from the texts that the engine casts values to."""
-    relation = engine.sql(sql)
+    relation = engine.sql(f"SELECT * FROM ({sql}\n)")  # makes names unique
     kinds = [str(kind) for kind in relation.types]
-    casts = [f"'\\x' || lower(hex(c{i}))" if kind == "BLOB" else f"CAST(c{i} AS VARCHAR)" for i, kind in enumerate(kinds)]
+    casts = [
+        f"'\\x' || lower(hex(c{i}))" if kind == "BLOB" else f"CAST(c{i} AS VARCHAR)" for i, kind in enumerate(kinds)
+    ]
     aliases = ", ".join(f"c{i}" for i in range(len(kinds)))
     texts = engine.execute(f"SELECT {', '.join(casts)} FROM ({sql}\n) AS t({aliases})").fetchall()
     return relation.columns, [[expected_cell(*pair) for pair in zip(kinds, row, strict=True)] for row in texts]
@@ -224,7 +239,12 @@ def test_07_6_query_results_match_duckdb(shop, engine, data):
             found = csv_fields(shop.ok("query", sql, "--limit", limit, "--format", "csv").stdout)
             assert len(found) == 1 + min(limit, len(rows))
             assert found[0] == names
-            wrong = [(f, e) for got, want in zip(found[1:], rows, strict=False) for f, e in zip(got, want, strict=True) if not same_text(f, e)]
+            wrong = [
+                (f, e)
+                for got, want in zip(found[1:], rows, strict=False)
+                for f, e in zip(got, want, strict=True)
+                if not same_text(f, e)
+            ]
         else:
             result = json.loads(shop.ok("query", sql, "--limit", limit, "--json").stdout)
             assert result["columns"] == names

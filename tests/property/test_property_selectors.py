@@ -35,7 +35,9 @@ class Graph:
             if self.names[i].startswith("named."):
                 keys.append(f"name: {self.names[i]}")
             columns = "".join(f", (SELECT count(*) FROM {self.reference(r)})" for r in self.reads[i])
-            found[file] = f"/* interlace: {{{', '.join(keys)}}} */ SELECT {i + (100 if i in edits else 0)} AS id{columns}"
+            found[file] = (
+                f"/* interlace: {{{', '.join(keys)}}} */ SELECT {i + (100 if i in edits else 0)} AS id{columns}"
+            )
         return found
 
     def reference(self, index):
@@ -67,9 +69,7 @@ class Graph:
             found = {i for i in everything if text[4:] in self.tags[i]}
         elif text.startswith("path:"):
             path = text[5:].removeprefix("./")
-            found = {
-                i for i in everything if self.files[i] == path or self.files[i].startswith(path.rstrip("/") + "/")
-            }
+            found = {i for i in everything if self.files[i] == path or self.files[i].startswith(path.rstrip("/") + "/")}
         elif "*" in text or "?" in text:
             found = {i for i in everything if fnmatch.fnmatchcase(self.names[i], text)}
         else:
@@ -107,7 +107,19 @@ def random_token(chance, graph):
         "path:" + chance.one(graph.files),
         "path:models/" + chance.one(FOLDERS)[: chance.one([None, -1])],
         "state:modified",
-        chance.one(["silver.*", "*.deep.*", "*", "nosuch", "silver", name.upper(), "path:./models/gold", "path:odels", "tag:none"]),
+        chance.one(
+            [
+                "silver.*",
+                "*.deep.*",
+                "*",
+                "nosuch",
+                "silver",
+                name.upper(),
+                "path:./models/gold",
+                "path:odels",
+                "tag:none",
+            ]
+        ),
     ][pick]
     return chance.one(["", "", "+"]) + core + chance.one(["", "", "+"])
 

@@ -18,7 +18,8 @@ from interlace.runtime.stream_file import SocketWriter
 
 _WRITE_BUFFER = 1 << 18
 _MESSAGE_SIZE_MAX = (64 << 20) - 4096  # the core refuses larger bodies
-_SIZE_WANTED = 32 << 20
+_SIZE_WANTED = 16 << 20  # then no column of a batch has more values than the core takes, not even booleans
+_ROWS_WANTED = 1 << 24
 _HELD_SIZE_MAX = 16 << 20  # batches that wait for the type of a column that was all null so far
 
 
@@ -98,16 +99,22 @@ def _as_sent(batch, schema):
 
 def _parts(batch):
     """The batch in slices of a size that travels."""
-    if batch.nbytes <= _SIZE_WANTED // 2 or pa.ipc.get_record_batch_size(batch) <= _SIZE_WANTED:
+    if batch.num_rows <= _ROWS_WANTED and _message_size(batch) <= _SIZE_WANTED:
         yield batch
     elif batch.num_rows > 1:
         middle = batch.num_rows // 2
         yield from _parts(batch.slice(0, middle))
         yield from _parts(batch.slice(middle))
-    elif pa.ipc.get_record_batch_size(batch) <= _MESSAGE_SIZE_MAX:
+    elif _message_size(batch) <= _MESSAGE_SIZE_MAX:
         yield batch
     else:
         raise _too_large(batch)
+
+
+def _message_size(batch):
+    """Its size when it is sent; without measuring for those that are surely small enough."""
+    size = batch.nbytes
+    return size if size <= _SIZE_WANTED // 2 else pa.ipc.get_record_batch_size(batch)
 
 
 def _too_large(batch):

@@ -1,7 +1,7 @@
 /* A flatbuffer, as far as it is needed here: a table starts with the distance back to its vtable, which holds the sizes of
  * both and then, for each field, its place in the table (0: absent). References are distances forward. Everything is
  * little-endian. Each read is checked against the message: nothing is taken for granted. */
-#include "python/arrow_ipc_sizes.h"
+#include "python/arrow_ipc_check.h"
 
 #include <string.h>
 
@@ -10,7 +10,9 @@
 
 enum { MESSAGE_HEADER_TYPE = 1, MESSAGE_HEADER = 2 };
 enum { BATCH_LENGTH = 0, BATCH_NODES = 1, BATCH_BUFFERS = 2 };
-#define HEADER_TYPE_RECORD_BATCH 3
+enum { SCHEMA_FIELDS = 1 };
+enum { FIELD_TYPE_KIND = 2, FIELD_TYPE = 3, FIELD_DICTIONARY = 4, FIELD_CHILDREN = 5 };
+enum { HEADER_TYPE_SCHEMA = 1, HEADER_TYPE_RECORD_BATCH = 3 };
 #define PAIR_SIZE 16 /* a node or a buffer: two int64 */
 
 static bool read_at(Str message, size_t at, void *value, size_t size) {
@@ -85,6 +87,8 @@ static const char *check_pairs(Str message, size_t field, PairCheck check, int64
     return NULL;
 }
 
+/* ---- Record batch */
+
 static const char *check_batch(Str message, size_t batch, int64_t body_size) {
     int64_t length;
     if (read_at(message, find_field(message, batch, BATCH_LENGTH), &length, sizeof length) &&
@@ -97,12 +101,56 @@ static const char *check_batch(Str message, size_t batch, int64_t body_size) {
                          : check_pairs(message, find_field(message, batch, BATCH_BUFFERS), check_buffer, body_size);
 }
 
-const char *arrow_ipc_check_sizes(Str message, int64_t body_size) {
+/* ---- Schema. A table may be referred to several times, so the fields are counted. */
+
+static const char *check_fields(Str message, size_t field, int depth, int *count);
+
+static const char *check_field(Str message, size_t table, int depth, int *count) {
+    uint8_t kind;
+    if (++*count > ARROW_IPC_FIELDS_MAX) {
+        return "a schema of too many columns";
+    }
+    if (!read_at(message, find_field(message, table, FIELD_TYPE_KIND), &kind, sizeof kind) || kind == 0 ||
+        follow(message, find_field(message, table, FIELD_TYPE)) == NOWHERE) {
+        return "a column without a type";
+    }
+    if (find_field(message, table, FIELD_DICTIONARY) != NOWHERE) {
+        return "a column that is encoded with a dictionary";
+    }
+    return check_fields(message, find_field(message, table, FIELD_CHILDREN), depth + 1, count);
+}
+
+static const char *check_fields(Str message, size_t field, int depth, int *count) {
+    uint32_t size;
+    if (field == NOWHERE) {
+        return NULL;
+    }
+    size_t vector = follow(message, field);
+    if (depth > ARROW_IPC_DEPTH_MAX || !read_at(message, vector, &size, sizeof size)) {
+        return "a schema that is nested too deeply";
+    }
+    const char *fault = NULL;
+    for (uint32_t i = 0; i < size && fault == NULL; i++) {
+        size_t table = follow(message, vector + sizeof size + (size_t)i * sizeof(uint32_t));
+        fault = table == NOWHERE ? "a message that is cut short" : check_field(message, table, depth, count);
+    }
+    return fault;
+}
+
+const char *arrow_ipc_check(Str message, int64_t body_size) {
     uint8_t type;
+    int field_count = 0;
     size_t root = follow(message, 0);
     size_t header = follow(message, find_field(message, root, MESSAGE_HEADER));
     if (!read_at(message, find_field(message, root, MESSAGE_HEADER_TYPE), &type, sizeof type) || header == NOWHERE) {
         return "a message without content";
     }
-    return type == HEADER_TYPE_RECORD_BATCH ? check_batch(message, header, body_size) : NULL;
+    switch (type) {
+    case HEADER_TYPE_SCHEMA:
+        return check_fields(message, find_field(message, header, SCHEMA_FIELDS), 0, &field_count);
+    case HEADER_TYPE_RECORD_BATCH:
+        return check_batch(message, header, body_size);
+    default:
+        return "a message of a type that has no place there";
+    }
 }
