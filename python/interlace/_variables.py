@@ -1,18 +1,29 @@
 """Project variables (`vars:` of interlace.yaml) for Python models."""
 
-import datetime
-
 from interlace.exceptions import ConfigurationError, DefinitionError
 
 _values = None  # name → value; None outside a worker
+
+
+def _date(text):
+    import datetime  # most projects have no need of it
+
+    return datetime.date.fromisoformat(text)
+
+
+def _timestamp(text):
+    import datetime
+
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
 
 _READERS = {
     "string": str,
     "int": int,
     "float": float,
     "bool": lambda text: text == "true",
-    "date": datetime.date.fromisoformat,
-    "timestamp": lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
+    "date": _date,
+    "timestamp": _timestamp,
 }
 
 

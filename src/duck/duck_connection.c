@@ -123,6 +123,10 @@ void duck_rollback(DuckConnection *connection) {
     connection->transaction = TRANSACTION_NONE;
 }
 
+bool duck_transaction_is_lost(const DuckConnection *connection) {
+    return connection->transaction == TRANSACTION_FAILED;
+}
+
 bool duck_in_transaction(const DuckConnection *connection) {
     return connection->transaction != TRANSACTION_NONE;
 }

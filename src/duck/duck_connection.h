@@ -27,6 +27,7 @@ MUST_CHECK Status duck_begin_read_only(DuckConnection *connection, Error *err);
 MUST_CHECK Status duck_commit(DuckConnection *connection, Error *err);
 void duck_rollback(DuckConnection *connection); /* nothing when no transaction is open */
 bool duck_in_transaction(const DuckConnection *connection);
+bool duck_transaction_is_lost(const DuckConnection *connection); /* only a rollback is left */
 
 /* Any thread: ends the running statement of this connection within milliseconds; nothing when none runs. */
 void duck_interrupt(DuckConnection *connection);
@@ -64,7 +65,8 @@ static inline const DuckCell *duck_cell(const DuckRows *rows, size_t row, size_t
 MUST_CHECK Status duck_rows_int(const DuckRows *rows, int64_t *number_out, Error *err);
 MUST_CHECK Status duck_query_int(DuckConnection *connection, Str sql, int64_t *number_out, Error *err);
 
-/* Column names and types of a query, without running it. A query that does not bind leaves an open transaction alive. */
+/* Column names and types of a query, without running it. A query that does not bind leaves an open
+ * transaction alive, unless the engine itself gave it up (a file that is not there): ask duck_transaction_is_lost. */
 MUST_CHECK Status duck_describe(DuckConnection *connection, Str sql, Arena *arena, DuckColumnVec *columns_out,
                                 Error *err);
 

@@ -133,7 +133,7 @@ static void a_describe_that_does_not_bind_leaves_the_transaction_alive(void **st
     Fixture *f = *state;
     DuckColumnVec columns;
     run_sql(f, "CREATE TABLE t (a INT)");
-    const char *queries[] = {"SELECT nothing FROM t", "SELECT (", "SELECT * FROM missing", "FROM 'missing.parquet'"};
+    const char *queries[] = {"SELECT nothing FROM t", "SELECT (", "SELECT * FROM missing"};
     for (size_t i = 0; i < COUNT_OF(queries); i++) {
         assert_ok(duck_begin(f->connection, &f->err), &f->err);
         run_sql(f, "INSERT INTO t VALUES (2)");
@@ -143,6 +143,18 @@ static void a_describe_that_does_not_bind_leaves_the_transaction_alive(void **st
         assert_ok(duck_commit(f->connection, &f->err), &f->err);
         assert_int_equal(query_number(f, "SELECT count(*) FROM t"), 2 * (i + 1));
     }
+}
+
+static void a_describe_that_cost_the_engine_its_transaction_is_told(void **state) {
+    Fixture *f = *state;
+    DuckColumnVec columns;
+    run_sql(f, "CREATE TABLE t (a INT)");
+    assert_ok(duck_begin(f->connection, &f->err), &f->err);
+    run_sql(f, "INSERT INTO t VALUES (2)");
+    assert_failed(duck_describe(f->connection, STR("FROM 'missing.parquet'"), f->arena, &columns, &f->err));
+    assert_true(duck_transaction_is_lost(f->connection));
+    assert_failed(duck_commit(f->connection, &f->err));
+    assert_int_equal(query_number(f, "SELECT count(*) FROM t"), 0);
 }
 
 static void a_conflict_at_commit_is_told_and_leaves_nothing(void **state) {
@@ -242,6 +254,7 @@ int main(void) {
         FIXTURE_TEST(commit_after_a_failed_statement_rolls_back_and_fails),
         FIXTURE_TEST(a_failed_query_spoils_the_transaction_too),
         FIXTURE_TEST(a_describe_that_does_not_bind_leaves_the_transaction_alive),
+        FIXTURE_TEST(a_describe_that_cost_the_engine_its_transaction_is_told),
         FIXTURE_TEST(a_conflict_at_commit_is_told_and_leaves_nothing),
         FIXTURE_TEST(a_duplicate_key_at_commit_is_no_conflict),
         FIXTURE_TEST(running_out_of_memory_is_told_apart),

@@ -1,8 +1,8 @@
 /* Small results as cells, and the columns of a query.
  *
  * How values become text: by the engine's own cast. A query that has columns other than booleans, integers up to 64
- * bits and text is sent once more, wrapped: SELECT CAST(#1 AS VARCHAR), #2 … FROM query('…'). So nested types, blobs
- * (\xAB), timestamps, decimals, NaN and inf look as the engine prints them, in the session's time zone; nothing of that
+ * bits, text and blobs is sent once more, wrapped: SELECT CAST(#1 AS VARCHAR), #2 … FROM query('…'). So nested types,
+ * timestamps, decimals, NaN and inf look as the engine prints them, in the session's time zone; nothing of that
  * is written here. Rows keep their order. Statements that cannot stand in query() (CALL, EXECUTE, … RETURNING) must
  * give plain columns. */
 #include "duck/duck_internal.h"
@@ -83,6 +83,19 @@ static DuckCell read_text(const void *data, idx_t row, Arena *arena) {
     return (DuckCell){.text = str_copy(arena, value)};
 }
 
+static DuckCell read_blob(const void *data, idx_t row, Arena *arena) {
+    static const char digits[] = "0123456789abcdef";
+    duckdb_string_t *blob = (duckdb_string_t *)(uintptr_t)data + row;
+    const unsigned char *bytes = (const unsigned char *)duckdb_string_t_data(blob);
+    AUTO(strbuf) StrBuf hex = {0};
+    strbuf_text(&hex, "\\x");
+    for (uint32_t i = 0; i < duckdb_string_t_length(*blob); i++) {
+        strbuf_char(&hex, digits[bytes[i] >> 4]);
+        strbuf_char(&hex, digits[bytes[i] & 15]);
+    }
+    return (DuckCell){.text = strbuf_copy(&hex, arena)};
+}
+
 /* What a column of a type is read with, and what its cells are. `read` NULL: the value is cast to text by the engine.
  */
 /* clang-format off */
@@ -102,6 +115,7 @@ static const CellReader cell_readers[] = {
     {DUCKDB_TYPE_USMALLINT, DUCK_CELL_INTEGER, read_uint16},
     {DUCKDB_TYPE_UINTEGER,  DUCK_CELL_INTEGER, read_uint32},
     {DUCKDB_TYPE_VARCHAR,   DUCK_CELL_TEXT,    read_text},
+    {DUCKDB_TYPE_BLOB,      DUCK_CELL_TEXT,    read_blob}, /* \xaa00: the engine's cast leaves printable bytes as they are */
     {DUCKDB_TYPE_UBIGINT,   DUCK_CELL_INTEGER, NULL}, /* of these three, what 64 bits can hold: sum() gives HUGEINT */
     {DUCKDB_TYPE_HUGEINT,   DUCK_CELL_INTEGER, NULL},
     {DUCKDB_TYPE_UHUGEINT,  DUCK_CELL_INTEGER, NULL},

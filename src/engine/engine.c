@@ -216,6 +216,10 @@ void engine_rollback(EngineConnection *connection) {
     connection->engine->type->rollback(connection->session);
 }
 
+bool engine_transaction_is_lost(const EngineConnection *connection) {
+    return connection->engine->type->transaction_is_lost(connection->session);
+}
+
 /* The engine points into the text it was sent; the text knows the file. */
 static Status located(Status status, const SqlText *sql, Error *err) {
     if (failed(status)) {

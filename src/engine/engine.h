@@ -73,6 +73,7 @@ MUST_CHECK Status engine_begin(EngineConnection *connection, Error *err);
 MUST_CHECK Status engine_begin_read_only(EngineConnection *connection, Error *err);
 MUST_CHECK Status engine_commit(EngineConnection *connection, Error *err);
 void engine_rollback(EngineConnection *connection); /* nothing when no transaction is open */
+bool engine_transaction_is_lost(const EngineConnection *connection); /* only a rollback is left */
 
 /* `changed_out` (may be NULL): changed rows, 0 where the engine does not tell. */
 MUST_CHECK Status engine_execute(EngineConnection *connection, const SqlText *sql, int64_t *changed_out, Error *err);

@@ -93,6 +93,10 @@ static void duckdb_rollback(void *session) {
     duck_rollback(session);
 }
 
+static bool duckdb_transaction_is_lost(const void *session) {
+    return duck_transaction_is_lost(session);
+}
+
 static bool duckdb_in_transaction(const void *session) {
     return duck_in_transaction(session);
 }
@@ -271,6 +275,7 @@ const EngineType engine_type_duckdb = {
     .begin = duckdb_begin,
     .commit = duckdb_commit,
     .rollback = duckdb_rollback,
+    .transaction_is_lost = duckdb_transaction_is_lost,
     .in_transaction = duckdb_in_transaction,
     .execute = duckdb_execute,
     .query = duckdb_query,

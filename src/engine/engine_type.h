@@ -22,6 +22,7 @@ typedef struct EngineType {
     Status (*begin)(void *session, bool read_only, Error *err);
     Status (*commit)(void *session, Error *err);
     void (*rollback)(void *session);
+    bool (*transaction_is_lost)(const void *session);
     bool (*in_transaction)(const void *session);
 
     Status (*execute)(void *session, Str sql, int64_t *changed_out, Error *err);

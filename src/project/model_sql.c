@@ -24,7 +24,7 @@ static SqlFile split(ProjectLoad *load, const SourceFile *source) {
     AUTO(error) Error err;
     error_init(&err);
     SqlFile file;
-    if (failed(sql_file_split(source, load->arena, &file, &err))) {
+    if (failed(sql_file_split(source, load->blocks, load->arena, &file, &err))) {
         project_fault(load, &err);
         file = (SqlFile){.source = source, .body = sql_text_from_file(load->arena, source, 0, source->content.size)};
     }

@@ -85,10 +85,10 @@ static void read_python_models(ProjectLoad *load, const PythonDiscovery *python,
 
 /* ---- Loading */
 
-static Status open_analyzer(const ProjectConfig *config, bool no_cache, SqlAnalyzer **analyzer_out, ErrorList *faults) {
+static Status open_analyzer(Str cache_path, SqlAnalyzer **analyzer_out, ErrorList *faults) {
     AUTO(error) Error err;
     error_init(&err);
-    if (failed(sql_analyzer_open(no_cache ? STR_EMPTY : config->cache_path, analyzer_out, &err))) {
+    if (failed(sql_analyzer_open(cache_path, analyzer_out, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }
@@ -119,13 +119,16 @@ static Status load_into(Project *project, const ProjectOptions *options, ErrorLi
     TRY(project_config_load(&options->config, project->arena, &config, faults));
     project->config = config;
     project->by_name = str_map_create(project->arena, STR_MAP_FOLD);
+    Str cache_path = options->no_cache ? STR_EMPTY : config->cache_path;
     AUTO(sql_analyzer) SqlAnalyzer *analyzer = NULL;
-    TRY(open_analyzer(config, options->no_cache, &analyzer, faults));
+    TRY(open_analyzer(cache_path, &analyzer, faults));
+    AUTO(sql_cache) SqlCache *blocks = block_cache_open(cache_path);
     ProjectLoad load = {
         .project = project,
         .arena = project->arena,
         .config = config,
         .analyzer = analyzer,
+        .blocks = blocks,
         .macros = sql_macro_set_create(project->arena),
         .relations = str_map_create(project->arena, STR_MAP_FOLD),
         .faults = faults,

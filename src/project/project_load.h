@@ -46,6 +46,7 @@ typedef struct ProjectLoad {
     Arena *arena; /* the project's */
     const ProjectConfig *config;
     SqlAnalyzer *analyzer;
+    SqlCache *blocks;
     SqlMacroSet *macros;
     SqlVar *vars;
     size_t var_count;

@@ -47,6 +47,13 @@ Status source_file_read(Str root, Str path, Arena *arena, const SourceFile **sou
     return OK;
 }
 
+/* What the steps of one split share. */
+typedef struct Splitter {
+    const SourceFile *source;
+    SqlCache *blocks;
+    Arena *arena;
+} Splitter;
+
 /* ---- One comment: is it a configuration block, and what does it hold? */
 
 /* The first thing in the comment is the key, plain or quoted, in block or flow style: then it must read as one. */
@@ -86,10 +93,11 @@ static void shift_first_line(ConfigValue *value, size_t line, size_t columns) {
     }
 }
 
-static Status read_yaml(const SourceFile *source, Str inside, size_t inside_offset, Arena *arena,
-                        ConfigValue **document_out, Error *err) {
-    SourceSpan start = place_at(source, inside_offset);
-    if (failed(yaml_read(inside, source->path, start.line, arena, document_out, err))) {
+static Status read_yaml(const Splitter *splitter, Str inside, size_t inside_offset, ConfigValue **document_out,
+                        Error *err) {
+    SourceSpan start = place_at(splitter->source, inside_offset);
+    if (failed(
+            block_cache_read(splitter->blocks, inside, start.file, start.line, splitter->arena, document_out, err))) {
         if (err->place.line == start.line && err->place.column > 0) {
             err->place.column += start.column - 1;
         }
@@ -143,8 +151,8 @@ static Status check_block(const ConfigEntry *entry, const ConfigValue *document,
 }
 
 /* Gives the entry `interlace` of a block, NULL for a comment that is none. */
-static Status read_comment(const SourceFile *source, SqlToken token, Arena *arena, const ConfigEntry **entry_out,
-                           Error *err) {
+static Status read_comment(const Splitter *splitter, SqlToken token, const ConfigEntry **entry_out, Error *err) {
+    const SourceFile *source = splitter->source;
     *entry_out = NULL;
     Str comment = sql_token_text(source->content, token);
     if (!str_starts_with(comment, STR("/*")) || str_find(comment, BLOCK_KEY) == STR_NOT_FOUND) {
@@ -153,7 +161,7 @@ static Status read_comment(const SourceFile *source, SqlToken token, Arena *aren
     Str inside = str_slice(comment, 2, comment.size - 2);
     bool is_meant = is_meant_as_block(inside);
     ConfigValue *document;
-    if (failed(read_yaml(source, inside, token.start + 2, arena, &document, err))) {
+    if (failed(read_yaml(splitter, inside, token.start + 2, &document, err))) {
         return is_meant ? error_wrap(err, "reading the configuration block") : OK;
     }
     const ConfigEntry *entry = find_entry(document, BLOCK_KEY);
@@ -170,7 +178,7 @@ static Status read_comment(const SourceFile *source, SqlToken token, Arena *aren
 /* ---- The file */
 
 /* Comments up to the first token. The lexer is left behind the block, or at the start when there is none. */
-static Status find_block(const SourceFile *source, Arena *arena, SqlLexer *lexer, const ConfigEntry **entry_out,
+static Status find_block(const Splitter *splitter, SqlLexer *lexer, const ConfigEntry **entry_out,
                          size_t *block_offset_out, Error *err) {
     SqlLexer ahead = *lexer;
     for (;;) {
@@ -178,7 +186,7 @@ static Status find_block(const SourceFile *source, Arena *arena, SqlLexer *lexer
         if (token.kind != SQL_TOKEN_COMMENT) {
             return OK;
         }
-        TRY(read_comment(source, token, arena, entry_out, err));
+        TRY(read_comment(splitter, token, entry_out, err));
         if (*entry_out != NULL) {
             *block_offset_out = token.start;
             *lexer = ahead;
@@ -188,7 +196,8 @@ static Status find_block(const SourceFile *source, Arena *arena, SqlLexer *lexer
 }
 
 /* Everything behind the block, or the whole file: no comment may be a block that is not first in its place. */
-static Status refuse_other_blocks(const SourceFile *source, SqlLexer lexer, bool has_header, Arena *arena, Error *err) {
+static Status refuse_other_blocks(const Splitter *splitter, SqlLexer lexer, bool has_header, Error *err) {
+    const SourceFile *source = splitter->source;
     if (str_find(str_skip(source->content, lexer.offset), BLOCK_KEY) == STR_NOT_FOUND) {
         return OK;
     }
@@ -199,7 +208,7 @@ static Status refuse_other_blocks(const SourceFile *source, SqlLexer lexer, bool
         }
         const ConfigEntry *entry = NULL;
         if (token.kind == SQL_TOKEN_COMMENT) {
-            TRY(read_comment(source, token, arena, &entry, err));
+            TRY(read_comment(splitter, token, &entry, err));
         }
         if (entry != NULL) {
             return block_error(place_at(source, token.start), err,
@@ -209,19 +218,20 @@ static Status refuse_other_blocks(const SourceFile *source, SqlLexer lexer, bool
     }
 }
 
-Status sql_file_split(const SourceFile *source, Arena *arena, SqlFile *file_out, Error *err) {
+Status sql_file_split(const SourceFile *source, SqlCache *blocks, Arena *arena, SqlFile *file_out, Error *err) {
+    Splitter splitter = {.source = source, .blocks = blocks, .arena = arena};
     SqlFile file = {.source = source};
     SqlLexer lexer = sql_lexer(source->content);
     if (str_find(source->content, BLOCK_KEY) != STR_NOT_FOUND) {
         const ConfigEntry *entry = NULL;
         size_t block_offset = 0;
-        TRY(find_block(source, arena, &lexer, &entry, &block_offset, err));
+        TRY(find_block(&splitter, &lexer, &entry, &block_offset, err));
         if (entry != NULL) {
             file.has_header = true;
             file.header = entry->value->kind == CONFIG_MAP ? entry->value : NULL;
             file.header_line = str_position(source->content, block_offset).line;
         }
-        TRY(refuse_other_blocks(source, lexer, file.has_header, arena, err));
+        TRY(refuse_other_blocks(&splitter, lexer, file.has_header, err));
     }
     size_t start = file.has_header ? lexer.offset : 0;
     file.body = sql_text_from_file(arena, source, start, source->content.size);

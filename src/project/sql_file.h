@@ -5,7 +5,7 @@
 #ifndef INTERLACE_PROJECT_SQL_FILE_H
 #define INTERLACE_PROJECT_SQL_FILE_H
 
-#include "config/config_value.h"
+#include "project/block_cache.h"
 #include "sql/sql_text.h"
 
 typedef struct SqlFile {
@@ -20,7 +20,9 @@ typedef struct SqlFile {
  * byte, is larger than a query may be. */
 MUST_CHECK Status source_file_read(Str root, Str path, Arena *arena, const SourceFile **source_out, Error *err);
 
-/* ConfigurationError with line and column: the faults of blocks named above. */
-MUST_CHECK Status sql_file_split(const SourceFile *source, Arena *arena, SqlFile *file_out, Error *err);
+/* `blocks`: see block_cache.h; may be NULL. ConfigurationError with line and column: the faults of blocks named above.
+ */
+MUST_CHECK Status sql_file_split(const SourceFile *source, SqlCache *blocks, Arena *arena, SqlFile *file_out,
+                                 Error *err);
 
 #endif

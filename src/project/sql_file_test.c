@@ -8,7 +8,7 @@ static Str split(Arena *arena, const char *text) {
     AUTO(error) Error err;
     error_init(&err);
     SqlFile file;
-    if (failed(sql_file_split(&source, arena, &file, &err))) {
+    if (failed(sql_file_split(&source, NULL, arena, &file, &err))) {
         assert_int_equal(err.kind, ERROR_CONFIGURATION);
         return error_line(&err, arena);
     }
@@ -128,7 +128,7 @@ static void places_of_values_are_those_of_the_file(void **state) {
     SourceFile source = {.path = STR("models/a.sql"),
                          .content = STR("-- c\n/* ä */ /* interlace: {owner: me,\n  tags: [x]} */ SELECT 1")};
     SqlFile file;
-    assert_done(sql_file_split(&source, arena, &file, &err), &err);
+    assert_done(sql_file_split(&source, NULL, arena, &file, &err), &err);
     assert_int_equal(file.header_line, 2);
     assert_int_equal(file.header->entries[0].place.line, 2);
     assert_int_equal(file.header->entries[0].place.column, 24);

@@ -1,5 +1,6 @@
 /* Models of tiny functions, from the engine through a worker and back: parameters, what may be returned, what is told. */
 #include "python/python_fixture.h"
+#include "python_sdk_zip.h"
 
 #include <unistd.h>
 
@@ -211,6 +212,23 @@ static void what_comes_later_is_refused_by_name(void **state) {
 
 /* ---- Workers */
 
+/* Twice: from the zip, then from the folder that was unpacked meanwhile. */
+static void test_10_8_the_package_of_the_program_is_used(void **state) {
+    PythonFixture *f = *state;
+    if (interlace_sdk_zip_size < 1000) {
+        skip(); /* built without it */
+    }
+    Str set_up = str_copy(f->arena, str_from(getenv("INTERLACE_SDK_PATH")));
+    unsetenv("INTERLACE_SDK_PATH");
+    for (int i = 0; i < 2; i++) {
+        fixture_restart(f, 1, false);
+        assert_runs(f, "import interlace\n" HEAD "def m(): return pa.table({'v': [interlace.__file__]})\n");
+        assert_contains(fixture_query(f, "SELECT v FROM output"), i == 0 ? ".zip/interlace/" : ".interlace/cache/sdk/");
+    }
+    assert_int_equal(str_find(fixture_query(f, "SELECT v FROM output"), STR(".zip")), STR_NOT_FOUND);
+    setenv("INTERLACE_SDK_PATH", set_up.ptr, 1);
+}
+
 static void a_worker_serves_one_model_after_the_other(void **state) {
     PythonFixture *f = *state;
     Model *model = fixture_model(f, HEAD "def m(): return pa.table({'pid': [os.getpid()]})\n");
@@ -317,6 +335,7 @@ int main(void) {
         PYTHON_TEST(a_failure_names_the_line_of_user_code),
         PYTHON_TEST(test_10_5_a_handle_is_read_once),
         PYTHON_TEST(what_comes_later_is_refused_by_name),
+        PYTHON_TEST(test_10_8_the_package_of_the_program_is_used),
         PYTHON_TEST(a_worker_serves_one_model_after_the_other),
         PYTHON_TEST(an_edited_helper_is_seen_by_the_next_run),
         PYTHON_TEST(several_threads_share_two_workers),

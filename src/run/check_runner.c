@@ -10,7 +10,6 @@ typedef struct CheckOutcome {
     Str status;
     int64_t failures;
     Str message, sample_json;
-    bool transaction_lost;
 } CheckOutcome;
 
 static SqlRelation relation_of_model(void *context, size_t model) {
@@ -27,10 +26,8 @@ static CheckContext check_context(const CheckRun *run, RelationMap *relations) {
     };
 }
 
-static CheckOutcome outcome_of_error(const Error *err, Arena *arena, bool transaction_lost) {
-    return (CheckOutcome){.status = STR("error"),
-                          .message = str_copy(arena, err->message),
-                          .transaction_lost = transaction_lost};
+static CheckOutcome outcome_of_error(const Error *err, Arena *arena) {
+    return (CheckOutcome){.status = STR("error"), .message = str_copy(arena, err->message)};
 }
 
 /* A check that needs a model which has no rows here cannot judge: an error of the check, not of the build. */
@@ -61,11 +58,9 @@ static void sample_failing_rows(const CheckRun *run, const Check *check, Arena *
     if (failed(engine_describe(run->connection, &query, arena, &columns, &err))) {
         return;
     }
-    if (failed(engine_query(run->connection, &query, arena, &rows, &err))) {
-        outcome->transaction_lost = true;
-        return;
+    if (!failed(engine_query(run->connection, &query, arena, &rows, &err))) {
+        outcome->sample_json = rows_to_json(&rows, arena);
     }
-    outcome->sample_json = rows_to_json(&rows, arena);
 }
 
 /* Binding comes first by itself: a check that does not bind leaves the transaction alive, one that fails while it runs
@@ -80,7 +75,7 @@ static Status run_declared(const CheckRun *run, const Check *check, Arena *arena
     if (failed(require_read_models(run, check, &fault)) ||
         failed(check_compile(check, &context, arena, &query, &fault)) ||
         failed(engine_describe(run->connection, &query, arena, &columns, &fault))) {
-        *outcome_out = outcome_of_error(&fault, arena, false);
+        *outcome_out = outcome_of_error(&fault, arena);
         return OK;
     }
     int64_t failures = 0;
@@ -89,7 +84,7 @@ static Status run_declared(const CheckRun *run, const Check *check, Arena *arena
             error_move(err, &fault);
             return FAILED;
         }
-        *outcome_out = outcome_of_error(&fault, arena, true);
+        *outcome_out = outcome_of_error(&fault, arena);
         return OK;
     }
     *outcome_out = (CheckOutcome){.status = failures == 0 ? STR("passed") : STR("failed"), .failures = failures};
@@ -182,7 +177,7 @@ Status check_runner_run(const CheckRun *run, Arena *arena, CheckResultVec *resul
         }
         double seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
         check_result_vec_push(arena, results_out, result_of(run, check, &outcome, seconds));
-        if (outcome.transaction_lost && transaction_lost_out != NULL) {
+        if (engine_transaction_is_lost(run->connection)) {
             *transaction_lost_out = true;
             return OK;
         }

@@ -22,7 +22,7 @@ typedef struct CheckRun {
 } CheckRun;
 
 /* FAILED only when the outcomes could not be had (interrupted). `transaction_lost_out` (may be NULL outside of one):
- * a check failed while it ran, so the transaction can only be rolled back; the outcomes until then are given. */
+ * a check cost the transaction, which can only be rolled back; the outcomes until then are given. */
 MUST_CHECK Status check_runner_run(const CheckRun *run, Arena *arena, CheckResultVec *results_out,
                                    bool *transaction_lost_out, Error *err);
 

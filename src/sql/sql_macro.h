@@ -18,8 +18,8 @@ SqlMacroSet *sql_macro_set_create(Arena *arena);
 size_t sql_macro_set_count(const SqlMacroSet *set);
 
 /* Reads the CREATE MACRO statements of one file. DefinitionError: another statement, a table macro or query as body,
- * default values, a name defined before (both files named), a body with unmatched brackets or a cut-off end. Any other fault
- * of a body is found by the engine where the macro is used, and is then shown in the macro's file. */
+ * default values, a name defined before (both files named), a body with unmatched brackets or a cut-off end. Any other
+ * fault of a body is found by the engine where the macro is used, and is then shown in the macro's file. */
 MUST_CHECK Status sql_macro_set_read(SqlMacroSet *set, const SourceFile *file, Error *err);
 
 /* A var as the SQL literal that stands for it: 'EU', 42, DATE '2026-01-01', … */

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     (void)regex_find_fault(source.content);
 
     SqlFile file;
-    if (failed(sql_file_split(&source, arena, &file, &err))) {
+    if (failed(sql_file_split(&source, NULL, arena, &file, &err))) {
         demand(err.kind == ERROR_CONFIGURATION);
         check_place(err.place);
         return 0;

@@ -223,7 +223,8 @@ def same_text(found, expected):
         return found is expected
     if isinstance(expected, float):
         return float(found) == expected
-    return found == (str(expected).lower() if isinstance(expected, bool) else str(expected))
+    text = str(expected).lower() if isinstance(expected, bool) else str(expected)
+    return found == text.replace("\r\n", "\n").replace("\r", "\n")  # as stdout is read here
 
 
 @examples(12)

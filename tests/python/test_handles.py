@@ -11,7 +11,7 @@ from interlace.runtime.handles import RelationHandle
 TABLE = pa.table({"id": range(10_000), "v": [str(number) for number in range(10_000)]})
 
 
-def sender(table, sock, cut=None, chunk=2048):
+def sender(table, sock, cut, chunk):
     data = pa.BufferOutputStream()
     with pa.ipc.new_stream(data, table.schema) as writer:
         writer.write_table(table, max_chunksize=chunk)
@@ -19,7 +19,7 @@ def sender(table, sock, cut=None, chunk=2048):
         sock.sendall(data.getvalue().to_pybytes()[:cut])
 
 
-def handle(table=TABLE, cut=None):
+def handle(table=TABLE, cut=None, chunk=2048):
     """A handle on a stream that another thread writes; with `cut`, only its first bytes."""
     opened = []
 
@@ -27,7 +27,7 @@ def handle(table=TABLE, cut=None):
         assert not opened, "asked for twice"
         opened.append(name)
         ours, theirs = socket.socketpair()
-        threading.Thread(target=sender, args=(table, theirs, cut), daemon=True).start()
+        threading.Thread(target=sender, args=(table, theirs, cut, chunk), daemon=True).start()
         return ours
 
     made = RelationHandle("orders", open_socket)
@@ -58,7 +58,13 @@ def test_data_frames():
 
 
 def test_small_batches_are_joined():
-    assert [batch.num_rows for batch in handle().reader()] == [10_000]
+    rows = pa.table({"id": range(40_000)})
+    assert [batch.num_rows for batch in handle(rows).reader()] == [16_384, 16_384, 7_232]
+
+
+def test_large_batches_are_left_alone():
+    rows = pa.table({"id": range(5), "v": ["x" * 3_000_000] * 5})
+    assert [batch.num_rows for batch in handle(rows, chunk=1).reader()] == [1] * 5
 
 
 def test_empty_relations_have_a_schema():

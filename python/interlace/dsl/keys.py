@@ -4,8 +4,6 @@ Only names and JSON-ness are looked at here. What a value means, and which keys 
 the same rules and words as for SQL models.
 """
 
-import datetime
-
 from interlace.exceptions import DefinitionError
 
 # All keys of a Python model besides name, fn and sql.
@@ -53,7 +51,7 @@ def plain(value, where):
         raise DefinitionError(f"{where} holds {value}, which is beyond 64 bits", code="value.not_plain")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, (datetime.date, datetime.datetime)):
+    if hasattr(value, "isoformat"):  # dates and timestamps
         return value.isoformat()
     if isinstance(value, (list, tuple)):
         return [plain(item, where) for item in value]

@@ -7,8 +7,8 @@ from interlace.exceptions import DefinitionError, ExecutionError
 from interlace.runtime.stream_file import SocketReader
 
 _READ_BUFFER = 1 << 18
-_ROWS_JOINED = 1 << 16
-_BYTES_JOINED = 16 << 20
+_ROWS_JOINED = 1 << 14
+_BYTES_NOT_JOINED = 2 << 20
 
 
 class RelationHandle:
@@ -110,19 +110,20 @@ class RelationHandle:
         return self._stream
 
     def _joined_batches(self, stream):
-        """The batches, small neighbours joined: user code that loops over them pays for each one."""
-        import pyarrow
-
-        pending, rows, size = [], 0, 0
+        """The batches, small neighbours joined: user code that loops over them pays for each one. Only a few at a time,
+        since what is in the processor's cache is cheaper to join than to fetch."""
+        group, rows = [], 0
         for batch in self._batches(stream):
-            pending.append(batch)
+            if not group and (batch.num_rows >= _ROWS_JOINED or batch.nbytes >= _BYTES_NOT_JOINED):
+                yield batch
+                continue
+            group.append(batch)
             rows += batch.num_rows
-            size += batch.nbytes
-            if rows >= _ROWS_JOINED or size >= _BYTES_JOINED:
-                yield _join(pyarrow, pending)
-                pending, rows, size = [], 0, 0
-        if pending:
-            yield _join(pyarrow, pending)
+            if rows >= _ROWS_JOINED:
+                yield _join(group)
+                group, rows = [], 0
+        if group:
+            yield _join(group)
 
     def _batches(self, stream):
         import pyarrow
@@ -140,7 +141,9 @@ class RelationHandle:
         return ExecutionError(f"the rows of upstream '{self.name}' ended early", code="input.broken")
 
 
-def _join(pyarrow, batches):
+def _join(batches):
+    import pyarrow
+
     if len(batches) > 1:
         joined = pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
         return joined[0] if joined else batches[0]

@@ -124,6 +124,7 @@ def main():
     for file in (sys.stdout, sys.stderr):
         file.reconfigure(line_buffering=True, errors="backslashreplace")
     _tidy_process(os.getcwd())
+    _unpack_once()
     worker = Worker(Channel(socket.socket(fileno=_CONTROL_FD)))
     worker.cancellation.install()
     exit_code = 0
@@ -133,6 +134,14 @@ def main():
         sys.excepthook(*sys.exc_info())
         exit_code = 1
     _leave(exit_code)
+
+
+def _unpack_once():
+    from interlace.worker.unpack import package_zip, unpack_beside
+
+    path = package_zip()
+    if path is not None:
+        unpack_beside(path)
 
 
 def _leave(exit_code):
