@@ -3,6 +3,7 @@
 #include "project/check.h"
 
 #include "base/clock.h"
+#include "config/scalar.h"
 #include "sql/sql_splice.h"
 
 /* ---- Writing a query that holds texts of the user. */
@@ -96,29 +97,34 @@ static void append_columns(QueryWriter *writer) {
     }
 }
 
-typedef enum ValueClass { VALUE_NUMBER, VALUE_BOOLEAN, VALUE_TEXT, VALUE_CLASS_COUNT } ValueClass;
-
-static ValueClass class_of(const ConfigValue *value) {
-    if (value->quoted) {
-        return VALUE_TEXT;
-    }
-    return value->is_number ? VALUE_NUMBER : value->is_boolean ? VALUE_BOOLEAN : VALUE_TEXT;
-}
-
-/* A number or boolean stands as it is; a text takes the type of the column it is compared with. */
-static void append_value(QueryWriter *writer, const ConfigValue *value) {
-    if (class_of(value) == VALUE_TEXT) {
-        sql_literal(&writer->own, value->text);
+/* A whole number of another base, as YAML reads it (0x1F), is written in tens. */
+static void append_number(QueryWriter *writer, const ConfigValue *value) {
+    int64_t number;
+    if (!value->quoted && scalar_to_int(value->text, &number)) {
+        strbuf_format(&writer->own, "%lld", (long long)number);
     } else {
         strbuf_append(&writer->own, value->text);
+    }
+}
+
+/* A text takes the type of the column it is compared with. So does a boolean: `yes` may be meant as either. */
+static bool is_number(const ConfigValue *value) {
+    return value->is_number && !value->quoted;
+}
+
+static void append_value(QueryWriter *writer, const ConfigValue *value) {
+    if (is_number(value)) {
+        append_number(writer, value);
+    } else {
+        sql_literal(&writer->own, value->text);
     }
 }
 
 /* Bounds are numbers also when they are written in quotes. */
 static void append_bound(QueryWriter *writer, const ConfigValue *value) {
     double number;
-    if (str_to_double(value->text, &number)) {
-        strbuf_append(&writer->own, value->text);
+    if (is_number(value) || str_to_double(value->text, &number)) {
+        append_number(writer, value);
     } else {
         sql_literal(&writer->own, value->text);
     }
@@ -136,12 +142,12 @@ static Status bad_not_null(QueryWriter *writer, Error *err) {
     return OK;
 }
 
-/* " AND column NOT IN (…)" for the values of one class: a list of several types would be compared as text. */
-static void append_not_in(QueryWriter *writer, ValueClass value_class) {
+/* " AND column NOT IN (…)" for the numbers, or for the others: in one list both would be compared as text. */
+static void append_not_in(QueryWriter *writer, bool numbers) {
     const ConfigValue *values = writer->check->values;
     bool is_open = false;
     for (size_t i = 0; i < values->count; i++) {
-        if (class_of(values->items[i]) != value_class) {
+        if (is_number(values->items[i]) != numbers) {
             continue;
         }
         if (!is_open) {
@@ -159,9 +165,8 @@ static Status bad_accepted_values(QueryWriter *writer, Error *err) {
     (void)err;
     append_column(writer, 0);
     strbuf_text(&writer->own, " IS NOT NULL");
-    for (size_t i = 0; i < VALUE_CLASS_COUNT; i++) {
-        append_not_in(writer, (ValueClass)i);
-    }
+    append_not_in(writer, true);
+    append_not_in(writer, false);
     return OK;
 }
 

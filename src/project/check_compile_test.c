@@ -123,6 +123,7 @@ static void test_05_2_1_column_checks_count_their_failures(void **state) {
         {"pattern: {column: email, regex: \"'\"}", 3},
         {"accepted_values: {column: status, values: [open, closed]}", 1},
         {"accepted_values: {column: status, values: []}", 4},
+        {"accepted_values: {column: status, values: [yes, open, true]}", 2},
         {"accepted_values: {column: amount, values: [10, 20]}", 1},
         {"accepted_values: {column: amount, values: [10, '20', -5.0]}", 0},
         {"accepted_values: {column: email, values: [\"o'x\"]}", 3},
@@ -198,6 +199,9 @@ static void range_and_values_take_the_type_of_their_column(void **state) {
         {"accepted_values: {column: d, values: [2026-01-01, '2026-01-02']}", 0},
         {"accepted_values: {column: d, values: [2026-01-01]}", 1},
         {"accepted_values: {column: b, values: [true]}", 1},
+        {"accepted_values: {column: b, values: [yes, no]}", 0},
+        {"accepted_values: {column: n, values: [0x2, '1.5']}", 0},
+        {"range: {column: n, max: 0x1}", 2},
         {"accepted_values: {column: n, values: [1.5]}", 1},
     };
     Bench *bench = *state;

@@ -2,6 +2,7 @@
 #include "project/check_read.h"
 
 #include "base/clock.h"
+#include "config/scalar.h"
 #include "project/check_regex.h"
 #include "project/model_refusal.h"
 
@@ -57,29 +58,30 @@ static Status read_word(const CheckReader *reader, const char *name, const Confi
     return OK;
 }
 
+/* A plain scalar as YAML reads numbers, or a decimal number in quotes. Infinities are none. */
+static bool is_number(const ConfigValue *value) {
+    int64_t whole;
+    double number;
+    return str_to_double(value->text, &number) || (!value->quoted && scalar_to_int(value->text, &whole));
+}
+
 static Status read_values(CheckReader *reader, const ConfigValue *value, Error *err) {
     if (value->kind != CONFIG_LIST) {
         return check_refuse(reader, value, err, "needs a list in 'values', not %s", config_kind_name(value->kind));
     }
     for (size_t i = 0; i < value->count; i++) {
         const ConfigValue *item = value->items[i];
-        double number;
         if (item->kind != CONFIG_SCALAR) {
             return check_refuse(reader, item, err, "needs texts, numbers or booleans in 'values', not %s",
                                 config_kind_name(item->kind));
         }
-        if (item->is_number && !str_to_double(item->text, &number)) {
+        if (item->is_number && !item->quoted && !is_number(item)) {
             return check_refuse(reader, item, err, "needs decimal numbers in 'values', not '" STR_FMT "'",
                                 STR_ARG(item->text));
         }
     }
     reader->check->values = value;
     return OK;
-}
-
-static bool is_number(const ConfigValue *value) {
-    double number;
-    return str_to_double(value->text, &number);
 }
 
 static bool is_iso_time(const ConfigValue *value) {

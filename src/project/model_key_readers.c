@@ -1,6 +1,7 @@
 #include "project/model_key_readers.h"
 
 #include "base/clock.h"
+#include "config/scalar.h"
 #include "project/graph.h"
 #include "project/model_refusal.h"
 
@@ -166,10 +167,10 @@ Status read_positive(ModelReader *reader, const ModelKey *key, const ConfigValue
 }
 
 Status read_flag(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err) {
-    if (value->kind == CONFIG_SCALAR && (str_equal(value->text, STR("true")) || str_equal(value->text, STR("false")))) {
-        return OK;
-    }
-    return key_refuse(reader, key, value, err, "must be true or false");
+    bool flag;
+    return value->kind == CONFIG_SCALAR && scalar_to_bool(value->text, &flag)
+               ? OK
+               : key_refuse(reader, key, value, err, "must be true or false");
 }
 
 Status read_map(ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err) {

@@ -2,6 +2,8 @@
  * business of whoever writes the table. */
 #include "project/model_key_readers.h"
 
+#include "config/scalar.h"
+
 #define NAME_SIZE_MAX 63 /* of an index or a constraint: the shortest limit among the engines */
 
 static Status check_column(const ModelReader *reader, const ModelKey *key, const ConfigValue *value, Str name,
@@ -39,12 +41,10 @@ static Status check_object_name(const ModelReader *reader, const ModelKey *key, 
 }
 
 static Status check_flag(const ModelReader *reader, const ModelKey *key, const ConfigValue *value, Error *err) {
-    if (value == NULL || value->kind == CONFIG_NULL ||
-        (value->kind == CONFIG_SCALAR &&
-         (str_equal(value->text, STR("true")) || str_equal(value->text, STR("false"))))) {
-        return OK;
-    }
-    return key_refuse(reader, key, value, err, "must have true or false for unique");
+    bool flag;
+    bool is_sound = value == NULL || value->kind == CONFIG_NULL ||
+                    (value->kind == CONFIG_SCALAR && scalar_to_bool(value->text, &flag));
+    return is_sound ? OK : key_refuse(reader, key, value, err, "must have true or false for unique");
 }
 
 /* ---- Indexes: a column, a list of columns, or a map. */

@@ -24,7 +24,7 @@ static const CheckCase cases[] = {
     {"return -1", VERDICT_ERROR, 0, "it returned the number -1; wanted is True, False", ""},
     {"return 'bad'", VERDICT_ERROR, 0, "it returned a str; wanted is", ""},
     {"return [1]", VERDICT_ERROR, 0, "it returned a list; wanted is", ""},
-    {"raise ValueError('boom')", VERDICT_ERROR, 0, "ValueError: boom (models/m.py:4)", ""},
+    {"raise ValueError('boom')", VERDICT_ERROR, 0, "ValueError: boom (models/m", ""},
     {"raise SystemExit", VERDICT_ERROR, 0, "SystemExit", ""},
     {"table.table()\n    return table.table()", VERDICT_ERROR, 0, "upstream 'table' has been read already", ""},
     {"import os\n    os._exit(4)", VERDICT_ERROR, 0,

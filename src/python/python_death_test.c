@@ -30,7 +30,7 @@ static const DeathCase deaths[] = {
     {"def m():\n    for i in range(20): yield one\n    os._exit(0)\n", "ended with exit code 0"},
     {"def m():\n    yield one\n    raise RuntimeError('late')\n", "model 'm' failed: RuntimeError: late"},
     {"def m():\n    yield one\n    sys.exit()\n", "SystemExit"},
-    {"def m():\n    print('x' * 200 + chr(10), end='')\n    for i in range(100): print('y' * 1000000)\n    raise ValueError('talked')\n",
+    {"def m():\n    print('x' * 200 + chr(10), end='')\n    for i in range(1000): print('y' * 100000)\n    raise ValueError('talked')\n",
      "ValueError: talked"},
     {"def m():\n    for i in range(10):\n        if os.fork() == 0:\n            os.write(1, b'pid %d\\n' % os.getpid())\n            "
      "time.sleep(600)\n    time.sleep(0.3)\n    os._exit(5)\n",
@@ -63,7 +63,7 @@ static void test_10_3_a_dead_worker_fails_only_its_model(void **state) {
     next_model_runs(f);
     python_runtime_destroy(f->runtime);
     f->runtime = NULL;
-    assert_int_equal(fixture_living_processes(f), 0);
+    assert_int_equal(fixture_living_processes(f, 2000), 0);
     assert_true(f->log.size < COUNT_OF(deaths) * ((size_t)2 << 20));
     assert_contains(strbuf_str(&f->log), "more bytes of output are not shown");
     assert_contains(strbuf_str(&f->log), "stderr: Fatal Python error: Segmentation fault");
@@ -77,7 +77,7 @@ static const char *const survivors[] = {
     "def m():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return pa.table({'id': [1]})\n",
     "def m():\n    if os.fork() == 0:\n        os.write(1, b'pid %d\\n' % os.getpid())\n        time.sleep(600)\n"
     "    return pa.table({'id': [1]})\n",
-    "def m():\n    for i in range(100): print('y' * 1000000)\n    return pa.table({'id': [1]})\n",
+    "def m():\n    for i in range(1000): print('y' * 100000)\n    return pa.table({'id': [1]})\n",
 };
 
 static void what_a_model_leaves_behind_hangs_nothing(void **state) {
@@ -93,7 +93,7 @@ static void what_a_model_leaves_behind_hangs_nothing(void **state) {
     python_runtime_destroy(f->runtime);
     f->runtime = NULL;
     assert_true(clock_monotonic_us() - started_us < 2000000);
-    assert_int_equal(fixture_living_processes(f), 0);
+    assert_int_equal(fixture_living_processes(f, 2000), 0);
 }
 
 int main(void) {

@@ -1,8 +1,9 @@
 #include "python/python_fixture.h"
 
-#include <signal.h>
+#include "python/process_spawn.h"
+
+#include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 /* ---- Callbacks of the runtime */
 
@@ -194,10 +195,17 @@ static ParameterKind kind_of(const char *name) {
     return PARAMETER_UPSTREAM;
 }
 
+/* A file of its own for each source, so that a warm worker serves them all; an edited one would need another worker. */
+static Str write_source(PythonFixture *f, const char *source) {
+    f->source_count += f->edits_one_file ? 0 : 1;
+    Str path = f->source_count <= 1 ? STR("models/m.py") : str_format(f->arena, "models/m%zu.py", f->source_count);
+    fixture_write(f, path.ptr, source);
+    return path;
+}
+
 Model *fixture_model(PythonFixture *f, const char *source) {
-    fixture_write(f, "models/m.py", source);
     PythonDefinition *python = ARENA_NEW(f->arena, PythonDefinition);
-    python->module_path = STR("models/m.py");
+    python->module_path = write_source(f, source);
     python->function = STR("m");
     for (size_t i = 0; i < f->input_count; i++) {
         PythonParameter parameter = {.name = str_from(f->inputs[i].name), .kind = kind_of(f->inputs[i].name)};
@@ -248,7 +256,8 @@ Status fixture_run(PythonFixture *f, const char *source) {
 PythonVerdict fixture_check(PythonFixture *f, const char *source) {
     need_database(f);
     Model *model = fixture_model(f, source);
-    Check check = {.type = CHECK_PYTHON, .name = STR("c"), .module_path = STR("models/m.py"), .function = STR("c")};
+    Check check = {
+        .type = CHECK_PYTHON, .name = STR("c"), .module_path = model->python->module_path, .function = STR("c")};
     PythonTask task = fixture_task(f, model);
     PythonVerdict verdict = {0};
     error_clear(&f->err);
@@ -263,13 +272,25 @@ void expect_contains(Str text, const char *part, const char *file, int line) {
     }
 }
 
-size_t fixture_living_processes(PythonFixture *f) {
+/* A process that was killed a moment ago may need one more to be gone. */
+static bool is_alive(pid_t pid, int wait_ms) {
+    AUTO(error) Error err;
+    error_init(&err);
+    AUTO(fd) int watch = -1;
+    if (failed(process_watch(pid, &watch, &err))) {
+        return false;
+    }
+    struct pollfd wait = {.fd = watch, .events = POLLIN};
+    return poll(&wait, 1, wait_ms) == 0;
+}
+
+size_t fixture_living_processes(PythonFixture *f, int wait_ms) {
     size_t count = 0;
     Str left = strbuf_str(&f->log);
     for (size_t at; (at = str_find(left, STR("pid "))) != STR_NOT_FOUND;) {
         left = str_skip(left, at + 4);
         int64_t pid;
-        if (str_to_int64(str_slice(left, 0, str_find_char(left, '\n')), &pid) && kill((pid_t)pid, 0) == 0) {
+        if (str_to_int64(str_slice(left, 0, str_find_char(left, '\n')), &pid) && is_alive((pid_t)pid, wait_ms)) {
             count++;
         }
     }

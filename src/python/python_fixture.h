@@ -32,6 +32,8 @@ typedef struct PythonFixture {
     const char *cancel_at; /* is_cancelled says yes once the log holds this; NULL: never */
     int64_t cancelled_us;  /* when it first said so */
     int64_t begin_count, batch_count, row_count;
+    size_t source_count;
+    bool edits_one_file; /* sources go to models/m.py, one after the other */
     bool only_counts;  /* output rows are dropped, not stored */
     bool append_fails; /* the third batch is refused */
     int64_t rows;      /* as python_run_model told */
@@ -49,10 +51,10 @@ void fixture_sql(PythonFixture *f, const char *sql);
 /* All cells of a query, `|` between columns and `;` between rows. */
 Str fixture_query(PythonFixture *f, const char *sql);
 
-/* The model `m` of models/m.py; its parameters are the inputs, and those of `this`, `cursor`, `ctx` by their names. */
+/* The model `m` of models/m.py, from the second on of m2.py …; its parameters are the inputs, and those of `this`, `cursor`, `ctx` by their names. */
 Model *fixture_model(PythonFixture *f, const char *source);
 PythonTask fixture_task(PythonFixture *f, const Model *model);
-/* Writes models/m.py, runs its model `m` and stores its rows in the table `output`. */
+/* Writes a source, runs its model `m` and stores its rows in the table `output`. */
 Status fixture_run(PythonFixture *f, const char *source);
 /* The same for the check `c` on model `m`, over the input "table". */
 PythonVerdict fixture_check(PythonFixture *f, const char *source);
@@ -77,7 +79,7 @@ void expect_contains(Str text, const char *part, const char *file, int line);
         assert_contains((f)->err.message, (part));                                                                     \
     } while (0)
 
-/* Number of processes of worker `pid`'s group that still live, as told by the log line "pid <n>". */
-size_t fixture_living_processes(PythonFixture *f);
+/* How many of the processes that told their number ("pid <n>" in the log) live on after `wait_ms`. */
+size_t fixture_living_processes(PythonFixture *f, int wait_ms);
 
 #endif

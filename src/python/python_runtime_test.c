@@ -242,6 +242,7 @@ static void a_worker_serves_one_model_after_the_other(void **state) {
     assert_int_equal(str_find(str_skip(log, str_find(log, STR("pid")) + 3), STR("pid")), STR_NOT_FOUND);
 }
 
+/* A file that a worker has imported: a fresh one is started. */
 static void an_edited_helper_is_seen_by_the_next_run(void **state) {
     PythonFixture *f = *state;
     const char *source = "from interlace import model\n"
@@ -249,6 +250,7 @@ static void an_edited_helper_is_seen_by_the_next_run(void **state) {
                          "import pyarrow as pa\n"
                          "@model()\n"
                          "def m(): return pa.table({'v': [RATE]})\n";
+    f->edits_one_file = true;
     fixture_write(f, "models/_fx.py", "RATE = 1\n");
     assert_runs(f, source);
     fixture_write(f, "models/_fx.py", "RATE = 2\n");
@@ -302,7 +304,7 @@ static void several_threads_share_two_workers(void **state) {
         assert_false(failed(racers[i].status));
         assert_int_equal(racers[i].rows, 2);
     }
-    assert_int_equal(fixture_living_processes(f), 2);
+    assert_int_equal(fixture_living_processes(f, 0), 2);
 }
 
 static void a_worker_outlives_the_thread_that_needed_it_first(void **state) {
@@ -314,7 +316,7 @@ static void a_worker_outlives_the_thread_that_needed_it_first(void **state) {
         pthread_join(racer.thread, NULL);
         assert_false(failed(racer.status));
         usleep(20000); /* time for a signal that must not come */
-        assert_int_equal(fixture_living_processes(f), 1);
+        assert_int_equal(fixture_living_processes(f, 0), 1);
     }
 }
 

@@ -41,7 +41,7 @@ static void a_cancelled_model_ends_within_five_seconds(void **state) {
     }
     f->cancel_at = NULL;
     next_model_runs(f);
-    assert_int_equal(fixture_living_processes(f), 1); /* the warm one */
+    assert_int_equal(fixture_living_processes(f, 0), 1); /* the warm one */
 }
 
 static void a_cancelled_model_cleans_up_after_itself(void **state) {

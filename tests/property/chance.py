@@ -22,6 +22,7 @@ def examples(count, scale=1.0):
         database=None,
         deadline=None,
         print_blob=True,
+        report_multiple_bugs=False,
         phases=(Phase.generate, Phase.shrink) if WANTED else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )

@@ -142,8 +142,8 @@ def random_query(chance):
                 "FROM numbers WHERE i < 3",
                 "SELECT i AS a, i AS a, i FROM numbers WHERE i < 2",
                 'SELECT unnest([1, 2]), \'x\' AS """"',
-                "SELECT sum(huge), max(uhuge), list(id) FROM wide",
-                "SELECT (SELECT count(*) FROM mart.lean), EXISTS (SELECT 1 FROM numbers WHERE i = 5)",
+                "SELECT sum(big), max(uhuge), list(id) FROM wide",
+                "SELECT (SELECT count(*) FROM mart.lean) AS n, EXISTS (SELECT 1 FROM numbers WHERE i = 5) AS e",
                 "SELECT l.id, n.t FROM mart.lean l JOIN numbers n ON n.i = l.id ORDER BY ALL",
                 "SELECT * FROM range(3) -- three",
             ]

@@ -50,6 +50,7 @@ class Worker:
     def task(self, frame):
         """Runs a task; whatever user code does, one frame ends it: `result`, `error` or `stale`."""
         task = frame["task"]
+        _restore_output()
         log.set_sender(lambda level, text: self.channel.send(_log_frame(task, level, text)))
         try:
             with self.cancellation:
@@ -96,6 +97,17 @@ def _log_frame(task, level, text):
 _LOG_TEXT_MAX = 8192
 
 
+def _restore_output():
+    """Files for print, whatever the task before did to them."""
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is not _output.get(name) or _output[name].closed:
+            _output[name] = open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+            setattr(sys, name, _output[name])
+
+
+_output = {}
+
+
 def _flush_output():
     """What was printed comes before the outcome. User code may have closed or replaced the files."""
     for file in (sys.stdout, sys.stderr):
@@ -121,8 +133,7 @@ def main():
 
     faulthandler.enable()  # a crash in native code leaves its stack in the log
     os.set_inheritable(_CONTROL_FD, False)
-    for file in (sys.stdout, sys.stderr):
-        file.reconfigure(line_buffering=True, errors="backslashreplace")
+    _restore_output()
     _tidy_process(os.getcwd())
     _unpack_once()
     worker = Worker(Channel(socket.socket(fileno=_CONTROL_FD)))
