@@ -206,6 +206,17 @@ class Project:
             connection.execute(sql)
 
 
+@pytest.fixture(scope="session")
+def project_class():
+    """Project itself, for fixtures that outlive a test. (Several folders have a conftest, so none can be imported.)"""
+    return Project
+
+
+@pytest.fixture(scope="session")
+def binary_path():
+    return binary()
+
+
 @pytest.fixture
 def project(tmp_path):
     """An empty project folder."""

@@ -276,15 +276,39 @@ const char *relation_kind_name(RelationKind kind) {
     return names[kind];
 }
 
-Status engine_relation_kind(EngineConnection *connection, SqlRelation relation, RelationKind *kind_out, Error *err) {
-    TRY(check_interrupt(connection, err));
-    return connection->engine->type->relation_kind(connection->session, relation, kind_out, err);
+struct EngineCatalog {
+    StrMap *kinds; /* by catalog_key */
+};
+
+/* No name holds the separator. */
+static void catalog_key(StrBuf *key, Str schema, Str name) {
+    strbuf_append(key, schema);
+    strbuf_char(key, '\0');
+    strbuf_append(key, name);
 }
 
-Status engine_owned_relations(EngineConnection *connection, Arena *arena, EngineRelationVec *relations_out,
-                              Error *err) {
+Status engine_catalog_load(EngineConnection *connection, Arena *arena, EngineCatalog **catalog_out, Error *err) {
+    EngineRelationVec relations = {0};
     TRY(check_interrupt(connection, err));
-    return connection->engine->type->owned_relations(connection->session, arena, relations_out, err);
+    TRY(connection->engine->type->relations(connection->session, arena, &relations, err));
+
+    EngineCatalog *catalog = ARENA_NEW(arena, EngineCatalog);
+    catalog->kinds = str_map_create(arena, STR_MAP_FOLD);
+    AUTO(strbuf) StrBuf key = {0};
+    for (size_t i = 0; i < relations.count; i++) {
+        strbuf_clear(&key);
+        catalog_key(&key, relations.items[i].schema, relations.items[i].name);
+        str_map_put(catalog->kinds, strbuf_copy(&key, arena), &relations.items[i].kind);
+    }
+    *catalog_out = catalog;
+    return OK;
+}
+
+RelationKind engine_catalog_kind(const EngineCatalog *catalog, SqlRelation relation) {
+    AUTO(strbuf) StrBuf key = {0};
+    catalog_key(&key, relation.schema, relation.name);
+    const RelationKind *kind = str_map_find(catalog->kinds, strbuf_str(&key));
+    return kind != NULL ? *kind : RELATION_ABSENT;
 }
 
 Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out, Error *err) {

@@ -72,7 +72,7 @@ MUST_CHECK Status engine_begin(EngineConnection *connection, Error *err);
 /* For reads that must agree with each other. */
 MUST_CHECK Status engine_begin_read_only(EngineConnection *connection, Error *err);
 MUST_CHECK Status engine_commit(EngineConnection *connection, Error *err);
-void engine_rollback(EngineConnection *connection); /* nothing when no transaction is open */
+void engine_rollback(EngineConnection *connection);                  /* nothing when no transaction is open */
 bool engine_transaction_is_lost(const EngineConnection *connection); /* only a rollback is left */
 
 /* `changed_out` (may be NULL): changed rows, 0 where the engine does not tell. */
@@ -100,11 +100,9 @@ bool engine_error_is_out_of_memory(const Error *err);
 typedef enum RelationKind { RELATION_ABSENT, RELATION_TABLE, RELATION_VIEW, RELATION_KIND_COUNT } RelationKind;
 const char *relation_kind_name(RelationKind kind); /* "absent", "table", "view" */
 
-typedef struct EngineRelation {
-    Str schema, name;
-    RelationKind kind;
-} EngineRelation;
-DEFINE_VEC(EngineRelationVec, engine_relation_vec, EngineRelation)
+/* What tables and views there were when it was loaded; then const, so that any thread may look into it. One question
+ * for all: the engine goes through its whole catalog for each. */
+typedef struct EngineCatalog EngineCatalog;
 
 /* An environment view: outside the schemas of interlace, and its whole body is SELECT * FROM a relation in one of them.
  */
@@ -114,11 +112,10 @@ typedef struct EngineView {
 } EngineView;
 DEFINE_VEC(EngineViewVec, engine_view_vec, EngineView)
 
-MUST_CHECK Status engine_relation_kind(EngineConnection *connection, SqlRelation relation, RelationKind *kind_out,
-                                       Error *err);
-/* Tables and views in schemas named `interlace__…`, ordered by schema and name. */
-MUST_CHECK Status engine_owned_relations(EngineConnection *connection, Arena *arena, EngineRelationVec *relations_out,
-                                         Error *err);
+/* Lives in the arena. */
+MUST_CHECK Status engine_catalog_load(EngineConnection *connection, Arena *arena, EngineCatalog **catalog_out,
+                                      Error *err);
+RelationKind engine_catalog_kind(const EngineCatalog *catalog, SqlRelation relation);
 /* Environment views, ordered by schema and name. */
 MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out,
                                            Error *err);

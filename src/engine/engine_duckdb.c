@@ -123,34 +123,13 @@ static DuckConnection *duckdb_duck(void *session) {
 #define OWNED_SCHEMA "starts_with(lower(schema_name), 'interlace__')"
 #define OWN_DATABASE "database_name = current_database() AND NOT internal"
 
-/* Tables and views under one form. */
-#define RELATIONS                                                                                                      \
-    "(SELECT schema_name, table_name AS name, 1 AS kind FROM duckdb_tables() WHERE " OWN_DATABASE                      \
-    " UNION ALL SELECT schema_name, view_name, 2 FROM duckdb_views() WHERE " OWN_DATABASE ")"
-
 static RelationKind kind_of_cell(const DuckCell *cell) {
-    static_assert(RELATION_TABLE == 1 && RELATION_VIEW == 2, "the numbers in RELATIONS");
-    return str_equal(cell->text, STR("1")) ? RELATION_TABLE : RELATION_VIEW;
+    return str_equal(cell->text, STR("table")) ? RELATION_TABLE : RELATION_VIEW;
 }
 
-static Status duckdb_relation_kind(void *session, SqlRelation relation, RelationKind *kind_out, Error *err) {
-    AUTO(arena) Arena *arena = arena_create();
-    AUTO(strbuf) StrBuf sql = {0};
-    DuckRows rows;
-
-    strbuf_text(&sql, "SELECT kind FROM " RELATIONS " WHERE lower(schema_name) = lower(");
-    sql_literal(&sql, relation.schema);
-    strbuf_text(&sql, ") AND lower(name) = lower(");
-    sql_literal(&sql, relation.name);
-    strbuf_char(&sql, ')');
-    TRY(duck_query(session, strbuf_str(&sql), arena, &rows, err));
-    *kind_out = rows.row_count == 0 ? RELATION_ABSENT : kind_of_cell(duck_cell(&rows, 0, 0));
-    return OK;
-}
-
-static Status duckdb_owned_relations(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err) {
-    const Str sql =
-        STR("SELECT schema_name, name, kind FROM " RELATIONS " WHERE " OWNED_SCHEMA " ORDER BY schema_name, name");
+static Status duckdb_relations(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err) {
+    const Str sql = STR("SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE " OWN_DATABASE
+                        " UNION ALL SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE " OWN_DATABASE);
     DuckRows rows;
     EngineRelationVec relations = {0};
 
@@ -281,8 +260,7 @@ const EngineType engine_type_duckdb = {
     .query = duckdb_query,
     .describe = duckdb_describe,
     .duck = duckdb_duck,
-    .relation_kind = duckdb_relation_kind,
-    .owned_relations = duckdb_owned_relations,
+    .relations = duckdb_relations,
     .environment_views = duckdb_environment_views,
     .missing_schemas = duckdb_missing_schemas,
 };

@@ -319,28 +319,12 @@ static void relations_are_found_without_case(void **state) {
         {"none", "orders", "absent"},
         {"it's", "x", "absent"},
     };
+    EngineCatalog *catalog;
+    assert_ok(engine_catalog_load(connection, g->arena, &catalog, &g->err), &g->err);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        RelationKind kind;
         SqlRelation relation = {.schema = str_from(cases[i].schema), .name = str_from(cases[i].name)};
-        assert_ok(engine_relation_kind(connection, relation, &kind, &g->err), &g->err);
-        assert_string_equal(relation_kind_name(kind), cases[i].kind);
+        assert_string_equal(relation_kind_name(engine_catalog_kind(catalog, relation)), cases[i].kind);
     }
-    engine_release(connection);
-}
-
-static void owned_relations_are_those_of_our_schemas(void **state) {
-    Ground *g = *state;
-    EngineConnection *connection = connect(g);
-    EngineRelationVec relations;
-    fill_catalog(g, connection);
-    assert_ok(engine_owned_relations(connection, g->arena, &relations, &g->err), &g->err);
-    AUTO(strbuf) StrBuf text = {0};
-    for (size_t i = 0; i < relations.count; i++) {
-        strbuf_format(&text, STR_FMT "." STR_FMT " %s;", STR_ARG(relations.items[i].schema),
-                      STR_ARG(relations.items[i].name), relation_kind_name(relations.items[i].kind));
-    }
-    assert_str(strbuf_str(&text),
-               "interlace__a.b.odd \"name table;interlace__silver.orders__0a table;interlace__silver.v__0b view;");
     engine_release(connection);
 }
 
@@ -405,7 +389,6 @@ int main(void) {
         GROUND_TEST(errors_have_the_place_the_user_wrote),
         GROUND_TEST(a_commit_after_a_failed_statement_fails),
         GROUND_TEST(relations_are_found_without_case),
-        GROUND_TEST(owned_relations_are_those_of_our_schemas),
         GROUND_TEST(environment_views_are_told_from_the_users),
         GROUND_TEST(missing_schemas_are_created_together),
         GROUND_TEST(a_schema_named_like_the_file_is_refused),

@@ -8,6 +8,12 @@
 
 #include "engine/engine.h"
 
+typedef struct EngineRelation {
+    Str schema, name;
+    RelationKind kind;
+} EngineRelation;
+DEFINE_VEC(EngineRelationVec, engine_relation_vec, EngineRelation)
+
 typedef struct EngineType {
     const char *name; /* as in `type:` of the configuration */
     EngineCapabilities capabilities;
@@ -30,8 +36,7 @@ typedef struct EngineType {
     Status (*describe)(void *session, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err);
     DuckConnection *(*duck)(void *session); /* NULL: not of the DuckDB family */
 
-    Status (*relation_kind)(void *session, SqlRelation relation, RelationKind *kind_out, Error *err);
-    Status (*owned_relations)(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
+    Status (*relations)(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
     Status (*environment_views)(void *session, Arena *arena, EngineViewVec *views_out, Error *err);
     Status (*missing_schemas)(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out, Error *err);
 } EngineType;

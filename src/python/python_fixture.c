@@ -32,7 +32,12 @@ static Status open_input(void *context, const PythonParameter *parameter, DuckSt
         return OK;
     }
     TRY(duck_connection_open(f->database, &input->connection, err));
-    return duck_stream_open(input->connection, str_from(input->sql), stream_out, err);
+    Status status = duck_stream_open(input->connection, str_from(input->sql), stream_out, err);
+    if (failed(status)) {
+        duck_connection_close(input->connection);
+        input->connection = NULL;
+    }
+    return status;
 }
 
 static void close_input(void *context, const PythonParameter *parameter, DuckStream *stream) {
@@ -78,7 +83,11 @@ static Status append_output(void *context, struct ArrowArray *array, Error *err)
         return duck_appender_append(f->appender, array, err);
     }
     array->release(array);
-    return f->append_fails && f->batch_count == 3 ? error_set(err, ERROR_EXECUTION, "the disk is full") : OK;
+    if (f->append_fails && f->batch_count == 3) {
+        f->failed_us = clock_monotonic_us();
+        return error_set(err, ERROR_EXECUTION, "the disk is full");
+    }
+    return OK;
 }
 
 static bool is_cancelled(void *context) {

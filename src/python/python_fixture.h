@@ -35,7 +35,8 @@ typedef struct PythonFixture {
     size_t source_count;
     bool edits_one_file; /* sources go to models/m.py, one after the other */
     bool only_counts;  /* output rows are dropped, not stored */
-    bool append_fails; /* the third batch is refused */
+    bool append_fails; /* the third batch is refused, at failed_us */
+    int64_t failed_us;
     int64_t rows;      /* as python_run_model told */
     Error err;
 } PythonFixture;

@@ -100,7 +100,10 @@ static Status prepare_warehouse(Apply *apply, const Intent *intent, Error *err) 
     TRY(session_engine(apply->session, false, &apply->build.engine, err));
     AUTO(engine_connection) EngineConnection *connection = NULL;
     TRY(engine_connect(apply->build.engine, &connection, err));
-    TRY(promotion_preflight(connection, intent, err));
+    EngineCatalog *catalog = NULL;
+    TRY(engine_catalog_load(connection, apply->result->arena, &catalog, err));
+    apply->build.catalog = catalog;
+    TRY(promotion_preflight(connection, catalog, intent, err));
     return create_physical_schemas(apply, connection, err);
 }
 
@@ -135,9 +138,8 @@ static Status list_failures(const Apply *apply, ErrorList *faults) {
 
 static Status refuse_interrupted(const Apply *apply, Error *err) {
     const RunSummary *summary = &apply->result->summary;
-    return error_set(err, ERROR_INTERRUPTED,
-                     "interrupted: %zu built, %zu cancelled, %zu not started; nothing promoted", summary->built,
-                     summary->cancelled, summary->not_started);
+    return error_set(err, ERROR_INTERRUPTED, "interrupted: %zu built, %zu cancelled, %zu not started; nothing promoted",
+                     summary->built, summary->cancelled, summary->not_started);
 }
 
 static Status build_all(Apply *apply, ErrorList *faults, Error *err) {
@@ -165,9 +167,8 @@ static Status promote(Apply *apply, Intent *intent, Error *err) {
     RunSummary *summary = &apply->result->summary;
     TRY(promotion_carry_out(apply->session, apply->lock, intent, &summary->generation, err));
     summary->promoted = intent->put.count;
-    session_emit(apply->session, (Event){.type = EVENT_PROMOTED,
-                                         .promoted = summary->promoted,
-                                         .generation = summary->generation});
+    session_emit(apply->session,
+                 (Event){.type = EVENT_PROMOTED, .promoted = summary->promoted, .generation = summary->generation});
     return OK;
 }
 

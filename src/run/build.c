@@ -69,9 +69,9 @@ static Status record_checks(Build *build, Error *err) {
         return OK;
     }
     for (size_t i = 0; i < build->result->checks.count; i++) {
-        session_emit(context->session, (Event){.type = EVENT_CHECK,
-                                               .model = build->task->model,
-                                               .check = &build->result->checks.items[i]});
+        session_emit(
+            context->session,
+            (Event){.type = EVENT_CHECK, .model = build->task->model, .check = &build->result->checks.items[i]});
     }
     pthread_mutex_lock(&context->state_mutex);
     Status status = state_record_checks(context->state, &build->result->checks, err);
@@ -148,8 +148,8 @@ static Status commit_and_record(Build *build, bool is_verified, Error *err) {
     return test_hook("build.recorded", err);
 }
 
-/* A blocked table that no environment serves is kept, unverified, so that its rows can be looked at: it is never promoted
- * and the next apply builds it anew. One that is served is rolled back: readers must not see its rows. */
+/* A blocked table that no environment serves is kept, unverified, so that its rows can be looked at: it is never
+ * promoted and the next apply builds it anew. One that is served is rolled back: readers must not see its rows. */
 static Status finish_blocked(Build *build, Error *blocked, Error *err) {
     bool served = false;
     TRY(is_served(build, &served, err));
@@ -213,9 +213,7 @@ static Status build_model(Build *build, Error *err) {
 /* ---- Reuse: the rows are there; they are checked again for this environment. */
 
 static Status reuse_model(Build *build, bool *is_gone_out, Error *err) {
-    RelationKind kind;
-    TRY(engine_relation_kind(build->connection, build->relation, &kind, err));
-    *is_gone_out = kind == RELATION_ABSENT;
+    *is_gone_out = engine_catalog_kind(build->context->catalog, build->relation) == RELATION_ABSENT;
     if (*is_gone_out) {
         return OK;
     }

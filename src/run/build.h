@@ -1,5 +1,5 @@
-/* Builds one model: its rows land in its snapshot's relation, are checked inside the same transaction, and the snapshot is
- * recorded. What a blocked check leaves is in run/README.md. */
+/* Builds one model: its rows land in its snapshot's relation, are checked inside the same transaction, and the snapshot
+ * is recorded. What a blocked check leaves is in run/README.md. */
 #ifndef INTERLACE_RUN_BUILD_H
 #define INTERLACE_RUN_BUILD_H
 
@@ -14,7 +14,8 @@ typedef struct BuildContext {
     const Plan *plan;
     const RelationMap *relations;
     Engine *engine;
-    StateStore *state;          /* guarded by state_mutex */
+    const EngineCatalog *catalog; /* as it was before the first build */
+    StateStore *state;            /* guarded by state_mutex */
     pthread_mutex_t state_mutex;
     bool strict;
     bool (*is_stopping)(void *context); /* any thread: the command is being stopped */
@@ -22,6 +23,7 @@ typedef struct BuildContext {
 } BuildContext;
 
 /* Carries out one task on a builder thread. On success `result` has outcome, rows and check results (in `arena`). */
-MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result, Error *err);
+MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result,
+                             Error *err);
 
 #endif

@@ -98,18 +98,19 @@ static Status create_view_schemas(EngineConnection *connection, const Intent *in
     return engine_create_schemas(connection, &schemas, err);
 }
 
-Status promotion_preflight(EngineConnection *connection, const Intent *intent, Error *err) {
+Status promotion_preflight(EngineConnection *connection, const EngineCatalog *catalog, const Intent *intent,
+                           Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     StrMap *ours = NULL;
     TRY(load_environment_views(connection, arena, &ours, err));
     for (size_t i = 0; i < intent->views.count; i++) {
         const IntentView *view = &intent->views.items[i];
-        if (view->relation_name.size == 0 || str_map_contains(ours, view_key(arena, view->view_schema, view->view_name))) {
+        if (view->relation_name.size == 0 ||
+            str_map_contains(ours, view_key(arena, view->view_schema, view->view_name))) {
             continue;
         }
-        RelationKind kind;
         SqlRelation relation = {.schema = view->view_schema, .name = view->view_name};
-        TRY(engine_relation_kind(connection, relation, &kind, err));
+        RelationKind kind = engine_catalog_kind(catalog, relation);
         if (kind != RELATION_ABSENT) {
             return refuse_foreign(view, kind, err);
         }
@@ -204,9 +205,9 @@ Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, in
 
 /* ---- Recovery. */
 
-/* The views move in one transaction, so when the engine refuses them, none has moved: readers and pointers agree on the old
- * versions, and nothing is lost by forgetting the intent. Without this a warehouse that somebody deleted would stop every
- * later command. */
+/* The views move in one transaction, so when the engine refuses them, none has moved: readers and pointers agree on the
+ * old versions, and nothing is lost by forgetting the intent. Without this a warehouse that somebody deleted would stop
+ * every later command. */
 static Status abandon(Session *session, StateLock *lock, const Intent *intent, Error *reason, Error *err) {
     if (reason->kind != ERROR_EXECUTION) {
         error_move(err, reason);
@@ -247,8 +248,8 @@ Status recovery_finish(Session *session, StateLock *lock, Error *err) {
     return OK;
 }
 
-/* An intent whose command is still alive is being carried out right now: that command will finish it, so a reader looks at
- * the old pointers and goes on. Hence the lock is only tried. */
+/* An intent whose command is still alive is being carried out right now: that command will finish it, so a reader looks
+ * at the old pointers and goes on. Hence the lock is only tried. */
 Status recovery_finish_if_needed(Session *session, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     StateStore *state = NULL;

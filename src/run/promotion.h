@@ -1,6 +1,7 @@
 /* Promotion: an environment's views and pointers move to new snapshots, all or nothing (spec 03 §7):
- *   (a) intent in the state store → (b) all views of the engine in one transaction → (c) pointers, generation, intent gone.
- * (b) can be done again at will, so a process that dies between (a) and (c) is finished forward by the next command. */
+ *   (a) intent in the state store → (b) all views of the engine in one transaction → (c) pointers, generation, intent
+ * gone. (b) can be done again at will, so a process that dies between (a) and (c) is finished forward by the next
+ * command. */
 #ifndef INTERLACE_RUN_PROMOTION_H
 #define INTERLACE_RUN_PROMOTION_H
 
@@ -11,7 +12,8 @@ void promotion_intent(const Plan *plan, Arena *arena, Intent *intent_out);
 
 /* What would stop the promotion later, before anything is built: a view name that an object of someone else occupies
  * (PlanError, names it), a schema that cannot be made. Creates the schemas of the views. */
-MUST_CHECK Status promotion_preflight(EngineConnection *connection, const Intent *intent, Error *err);
+MUST_CHECK Status promotion_preflight(EngineConnection *connection, const EngineCatalog *catalog, const Intent *intent,
+                                      Error *err);
 
 /* (a) to (c). `generation_out` gets the newest generation of the environment. */
 MUST_CHECK Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, int64_t *generation_out,

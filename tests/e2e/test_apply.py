@@ -272,11 +272,9 @@ HOOKS = [
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def undisturbed(tmp_path_factory, project_class):
     """What the views hold and what is recorded after an apply that nothing disturbed."""
-    from conftest import Project
-
-    project = Project(tmp_path_factory.mktemp("undisturbed") / "project").write(CHECKED_CHAIN)
+    project = project_class(tmp_path_factory.mktemp("undisturbed") / "project").write(CHECKED_CHAIN)
     project.ok("apply")
     return final_state(project)
 

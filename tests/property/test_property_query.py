@@ -149,11 +149,7 @@ def random_query(chance):
             ]
         )
     if pick == 4:
-        return (
-            f"SELECT double_, {random_expression(chance)} FROM wide ORDER BY rowid"
-            if chance.one_in(9)
-            else (f"SELECT DISTINCT {quoted(chance.one(COLUMNS))} AS c FROM wide ORDER BY c")
-        )
+        return f"SELECT DISTINCT {quoted(chance.one(COLUMNS))} AS c FROM wide ORDER BY c"
     return f"SELECT id, big, text_, double_ FROM mart.lean WHERE id < {chance.number(0, 5)}"
 
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PACKAGE_FOLDER
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+PACKAGE_FOLDER = HERE.parents[1] / "python"
 CORPUS = HERE / "forms_corpus.txt"
 
 # A change of the form moves the fingerprints of all Python models: then FORMAT in fingerprint/reach.py changes too, and
