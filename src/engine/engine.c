@@ -1,6 +1,7 @@
 /* The pool of connections, and the way from an SqlText to an EngineType and back to a place in the user's files. */
 #include "engine/engine.h"
 
+#include "base/str_map.h"
 #include "duck/duck_error.h"
 #include "engine/engine_type.h"
 

@@ -10,9 +10,9 @@
 static void take_log(void *context, Str model, Str level, Str message) {
     PythonFixture *f = context;
     (void)model;
-    pthread_mutex_lock(&f->log_lock);
+    pthread_mutex_lock(&f->lock);
     strbuf_format(&f->log, STR_FMT ": " STR_FMT "\n", STR_ARG(level), STR_ARG(message));
-    pthread_mutex_unlock(&f->log_lock);
+    pthread_mutex_unlock(&f->lock);
 }
 
 static FixtureInput *find_input(PythonFixture *f, const PythonParameter *parameter) {
@@ -24,6 +24,13 @@ static FixtureInput *find_input(PythonFixture *f, const PythonParameter *paramet
     return NULL;
 }
 
+/* interrupt_input may come from another thread meanwhile. */
+static void set_connection(PythonFixture *f, FixtureInput *input, DuckConnection *connection) {
+    pthread_mutex_lock(&f->lock);
+    input->connection = connection;
+    pthread_mutex_unlock(&f->lock);
+}
+
 static Status open_input(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
     PythonFixture *f = context;
     FixtureInput *input = find_input(f, parameter);
@@ -31,28 +38,34 @@ static Status open_input(void *context, const PythonParameter *parameter, DuckSt
         *stream_out = NULL;
         return OK;
     }
-    TRY(duck_connection_open(f->database, &input->connection, err));
-    Status status = duck_stream_open(input->connection, str_from(input->sql), stream_out, err);
+    DuckConnection *connection;
+    TRY(duck_connection_open(f->database, &connection, err));
+    set_connection(f, input, connection);
+    Status status = duck_stream_open(connection, str_from(input->sql), stream_out, err);
     if (failed(status)) {
-        duck_connection_close(input->connection);
-        input->connection = NULL;
+        set_connection(f, input, NULL);
+        duck_connection_close(connection);
     }
     return status;
 }
 
 static void close_input(void *context, const PythonParameter *parameter, DuckStream *stream) {
     FixtureInput *input = find_input(context, parameter);
+    DuckConnection *connection = input->connection;
+    set_connection(context, input, NULL);
     duck_stream_close(stream);
-    duck_connection_close(input->connection);
-    input->connection = NULL;
+    duck_connection_close(connection);
 }
 
 static void interrupt_input(void *context, const PythonParameter *parameter, DuckStream *stream) {
     (void)stream;
-    FixtureInput *input = find_input(context, parameter);
+    PythonFixture *f = context;
+    FixtureInput *input = find_input(f, parameter);
+    pthread_mutex_lock(&f->lock);
     if (input->connection != NULL) {
         duck_interrupt(input->connection);
     }
+    pthread_mutex_unlock(&f->lock);
 }
 
 static Status create_output(PythonFixture *f, struct ArrowSchema *schema, Error *err) {
@@ -111,7 +124,7 @@ int python_fixture_open(void **state) {
     PythonFixture *f = heap_alloc_zeroed(1, sizeof *f);
     f->arena = arena_create();
     error_init(&f->err);
-    pthread_mutex_init(&f->log_lock, NULL);
+    pthread_mutex_init(&f->lock, NULL);
     f->root = test_directory(f->arena);
     const char *python = getenv("INTERLACE_TEST_PYTHON");
     f->config = (ProjectConfig){
@@ -137,7 +150,7 @@ int python_fixture_close(void **state) {
     test_directory_remove(f->arena, f->root);
     strbuf_deinit(&f->log);
     error_deinit(&f->err);
-    pthread_mutex_destroy(&f->log_lock);
+    pthread_mutex_destroy(&f->lock);
     arena_destroy(f->arena);
     free(f);
     return 0;

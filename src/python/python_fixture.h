@@ -14,7 +14,7 @@
 typedef struct FixtureInput {
     const char *name; /* of the parameter */
     const char *sql;  /* NULL: there is nothing */
-    DuckConnection *connection;
+    DuckConnection *connection; /* guarded by the fixture's lock */
 } FixtureInput;
 
 typedef struct PythonFixture {
@@ -27,8 +27,8 @@ typedef struct PythonFixture {
     DuckAppender *appender;
     FixtureInput inputs[FIXTURE_INPUTS_MAX];
     size_t input_count;
-    pthread_mutex_t log_lock;
-    StrBuf log; /* "level: line\n" … */
+    pthread_mutex_t lock;
+    StrBuf log; /* guarded by lock while a model runs; "level: line\n" … */
     const char *cancel_at; /* is_cancelled says yes once the log holds this; NULL: never */
     int64_t cancelled_us;  /* when it first said so */
     int64_t begin_count, batch_count, row_count;
