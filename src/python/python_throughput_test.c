@@ -1,5 +1,5 @@
-/* Five million rows through a model and back, in bounded memory (spec 10, "Must be shown by" 2, at a fifth of its size: the figures
- * per row are printed). */
+/* Five million rows through a model and back, in bounded memory (spec 10, "Must be shown by" 2, at a fifth of its size:
+ * the figures per row are printed). */
 #include "python/python_fixture.h"
 
 #include <sys/resource.h>
@@ -60,8 +60,9 @@ static void run_and_report(PythonFixture *f, const char *what, const char *sourc
     cpu = cpu_seconds() - cpu;
     assert_int_equal(f->rows, ROWS);
     double size = (double)ROWS * ROW_SIZE / 1e9;
-    (void)fprintf(stderr, "%-28s %.2f s wall, core %.2f s cpu (%.2f GB/s), worker %.2f s cpu (%.2f GB/s), worker peak %.0f MB\n",
-                  what, seconds, cpu, size / cpu, printed(f, "cpu "), size / printed(f, "cpu "), printed(f, "peak ") / 1e3);
+    (void)fprintf(
+        stderr, "%-28s %.2f s wall, core %.2f s cpu (%.2f GB/s), worker %.2f s cpu (%.2f GB/s), worker peak %.0f MB\n",
+        what, seconds, cpu, size / cpu, printed(f, "cpu "), size / printed(f, "cpu "), printed(f, "peak ") / 1e3);
     assert_true(printed(f, "peak ") * 1024 < (double)WORKER_MAX);
     f->input_count = 0;
 }
@@ -74,30 +75,31 @@ static void run_and_report(PythonFixture *f, const char *what, const char *sourc
     "def done(start):\n    print('cpu', usage() - start)\n    print('peak', peak())\n"                                 \
     "@model()\n"
 
-static void rows_pass_through_in_bounded_memory(void **state) {
+static void test_10_2_rows_pass_through_in_bounded_memory(void **state) {
     PythonFixture *f = *state;
     fixture_sql(f, "CREATE TABLE source AS " SOURCE);
     int64_t before = memory_of("self", "VmRSS:");
-    run_and_report(f, "pass-through, dropped", MEASURED
-                   "def m(rows):\n    start = usage()\n    yield from rows.reader()\n    done(start)\n",
-                   true);
+    run_and_report(f, "pass-through, dropped",
+                   MEASURED "def m(rows):\n    start = usage()\n    yield from rows.reader()\n    done(start)\n", true);
     int64_t growth = memory_of("self", "VmHWM:") - before;
     (void)fprintf(stderr, "core grew by %lld MB\n", (long long)(growth >> 20));
     assert_true(growth < CORE_GROWTH_MAX);
-    run_and_report(f, "read only", MEASURED
-                   "def m(rows):\n    start = usage()\n    n = sum(b.num_rows for b in rows.reader())\n    done(start)\n"
-                   "    one = pa.record_batch({'n': pa.nulls(1000000)})\n    for i in range(n // 1000000): yield one\n",
-                   true);
-    run_and_report(f, "pass-through, stored", MEASURED
-                   "def m(rows):\n    start = usage()\n    yield from rows.reader()\n    done(start)\n",
+    run_and_report(
+        f, "read only",
+        MEASURED "def m(rows):\n    start = usage()\n    n = sum(b.num_rows for b in rows.reader())\n    done(start)\n"
+                 "    one = pa.record_batch({'n': pa.nulls(1000000)})\n    for i in range(n // 1000000): yield one\n",
+        true);
+    run_and_report(f, "pass-through, stored",
+                   MEASURED "def m(rows):\n    start = usage()\n    yield from rows.reader()\n    done(start)\n",
                    false);
-    assert_str(fixture_query(f, "SELECT count(*) FROM (SELECT id, k, v, s, ts FROM source EXCEPT SELECT * FROM output)"), "0",
-               "equal");
+    assert_str(
+        fixture_query(f, "SELECT count(*) FROM (SELECT id, k, v, s, ts FROM source EXCEPT SELECT * FROM output)"), "0",
+        "equal");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        PYTHON_TEST(rows_pass_through_in_bounded_memory),
+        PYTHON_TEST(test_10_2_rows_pass_through_in_bounded_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
