@@ -1,4 +1,5 @@
-/* Plan and apply: the steps of spec 03 §6 in their order. run/README.md has the table of what a failure of each leaves. */
+/* Plan and apply: the steps of spec 03 §6 in their order. run/README.md has the table of what a failure of each leaves.
+ */
 #ifndef INTERLACE_RUN_APPLY_H
 #define INTERLACE_RUN_APPLY_H
 
@@ -17,10 +18,10 @@ typedef struct ModelResult {
     const Model *model;
     ModelOutcome outcome;
     double seconds;
-    int64_t rows;     /* inserted; ROWS_UNKNOWN for views and what was not built */
-    Error error;      /* FAILED */
+    int64_t rows; /* inserted; ROWS_UNKNOWN for views and what was not built */
+    Error error;  /* FAILED */
     CheckResultVec checks;
-    Arena *arena;     /* of the results' texts */
+    Arena *arena; /* of the results' texts */
 } ModelResult;
 
 typedef struct RunSummary {
@@ -28,20 +29,20 @@ typedef struct RunSummary {
     const ModelResult *models; /* one a task, dependency order */
     size_t model_count;
     size_t built, reused, cancelled, not_started, failed;
-    size_t promoted;           /* every pointer put, ephemeral ones included */
+    size_t promoted; /* every pointer put, ephemeral ones included */
     size_t checks_passed, checks_total;
-    int64_t generation;        /* 0: nothing promoted */
+    int64_t generation; /* 0: nothing promoted */
     double seconds;
-    bool is_empty;             /* the plan was empty: "No changes for <env>." */
+    bool is_empty; /* the plan was empty: "No changes for <env>." */
 } RunSummary;
 
 typedef struct ApplyOptions {
     Str environment;
     const StrVec *select, *exclude; /* may be NULL */
-    bool force;       /* lifts the breaking gate */
-    bool keep_going;  /* models not downstream of a failure still build; nothing is promoted */
-    bool strict;      /* warn counts as error */
-    size_t parallelism; /* 0: the project's */
+    bool force;                     /* lifts the breaking gate */
+    bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */
+    bool strict;                    /* warn counts as error */
+    size_t parallelism;             /* 0: the project's */
     int64_t lock_timeout_us;
 } ApplyOptions;
 
@@ -69,7 +70,7 @@ typedef struct ChecksRunResult {
     CheckResultVec results; /* dependency order */
     StrVec skipped;         /* "m — not promoted in 'dev'" */
     size_t passed;
-    bool is_blocked;        /* an outcome of severity error (or warn, when strict) did not pass */
+    bool is_blocked; /* an outcome of severity error (or warn, when strict) did not pass */
 } ChecksRunResult;
 void checks_run_result_destroy(ChecksRunResult *result);
 DEFINE_AUTO(ChecksRunResult, checks_run_result, checks_run_result_destroy)
@@ -79,11 +80,12 @@ typedef struct ChecksRunOptions {
     const StrVec *select, *exclude;
     bool strict;
 } ChecksRunOptions;
-MUST_CHECK Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out, Error *err);
+MUST_CHECK Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out,
+                             Error *err);
 
 /* Finishes promotions that a killed command left (under the lock). The number of finished ones is noted once. Commands
- * that only read call recovery_finish_if_needed: it takes the lock for a moment when there is something to finish, and leaves
- * a promotion alone whose command still lives. */
+ * that only read call recovery_finish_if_needed: it takes the lock for a moment when there is something to finish, and
+ * leaves a promotion alone whose command still lives. */
 MUST_CHECK Status recovery_finish(Session *session, StateLock *lock, Error *err);
 MUST_CHECK Status recovery_finish_if_needed(Session *session, Error *err);
 

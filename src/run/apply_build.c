@@ -5,8 +5,8 @@
 
 /* ---- Step 6: building. */
 
-/* A task waits for the tasks of its direct upstreams. An ephemeral or reused one has a task of its own, so the order looks
- * through them. */
+/* A task waits for the tasks of its direct upstreams. An ephemeral or reused one has a task of its own, so the order
+ * looks through them. */
 static void need_upstreams(const Plan *plan, const size_t *task_of_model, Arena *arena, IndexVec *needs) {
     for (size_t i = 0; i < plan->tasks.count; i++) {
         const Model *model = plan->tasks.items[i].model;

@@ -138,7 +138,8 @@ static Status run_function(PythonBuild *python, Error *err) {
     TRY(python_run_model(context->session->python, &task, &sent_rows, err));
     TRY(duck_appender_finish(python->appender, &build->rows, err));
     if (build->rows != sent_rows) {
-        return error_set(err, ERROR_INTERNAL, "%lld rows arrived of %lld", (long long)build->rows, (long long)sent_rows);
+        return error_set(err, ERROR_INTERNAL, "%lld rows arrived of %lld", (long long)build->rows,
+                         (long long)sent_rows);
     }
     return OK;
 }

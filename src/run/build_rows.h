@@ -13,7 +13,7 @@ typedef struct Build {
     EngineConnection *connection; /* the transaction's */
     SqlRelation relation;         /* where the rows go */
     ModelResult *result;
-    SqlText query;                /* SQL models: as it is sent */
+    SqlText query; /* SQL models: as it is sent */
     int64_t rows;
     Str columns_json;
 } Build;

@@ -13,10 +13,10 @@ typedef struct CheckRun {
     const Model *model;
     SqlRelation table; /* where the model's rows are */
     Str environment;
-    Str fingerprint;   /* of the rows that are checked */
-    Str trigger;       /* apply, adhoc */
-    Str only;          /* one check's name; empty: all */
-    bool strict;       /* warn blocks as error does */
+    Str fingerprint; /* of the rows that are checked */
+    Str trigger;     /* apply, adhoc */
+    Str only;        /* one check's name; empty: all */
+    bool strict;     /* warn blocks as error does */
     bool (*is_cancelled)(void *context);
     void *cancel_context;
 } CheckRun;

@@ -1,8 +1,8 @@
 #include "run/apply.h"
 
 #include "project/graph.h"
-#include "run/cancel.h"
 #include "run/apply_steps.h"
+#include "run/cancel.h"
 #include "run/check_runner.h"
 
 #include <stdlib.h>
@@ -94,7 +94,8 @@ static Status require_known_check(const ChecksRun *run, Error *err) {
     if (run->options->check.size == 0 || run->result->results.count > 0) {
         return OK;
     }
-    return error_set(err, ERROR_SELECTION, "no check '" STR_FMT "' on the selected models", STR_ARG(run->options->check));
+    return error_set(err, ERROR_SELECTION, "no check '" STR_FMT "' on the selected models",
+                     STR_ARG(run->options->check));
 }
 
 Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out, Error *err) {

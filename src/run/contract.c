@@ -6,15 +6,31 @@
 static const struct TypeSynonym {
     const char *written, *canonical;
 } type_synonyms[] = {
-    {"INT", "INTEGER"},      {"INT4", "INTEGER"},         {"SIGNED", "INTEGER"},
-    {"INT8", "BIGINT"},      {"LONG", "BIGINT"},          {"INT2", "SMALLINT"},
-    {"SHORT", "SMALLINT"},   {"INT1", "TINYINT"},         {"TEXT", "VARCHAR"},
-    {"STRING", "VARCHAR"},   {"CHAR", "VARCHAR"},         {"BPCHAR", "VARCHAR"},
-    {"FLOAT8", "DOUBLE"},    {"DOUBLEPRECISION", "DOUBLE"}, {"FLOAT4", "FLOAT"},
-    {"REAL", "FLOAT"},       {"BOOL", "BOOLEAN"},         {"LOGICAL", "BOOLEAN"},
-    {"TIMESTAMPTZ", "TIMESTAMPWITHTIMEZONE"},             {"DATETIME", "TIMESTAMP"},
-    {"TIMESTAMPWITHOUTTIMEZONE", "TIMESTAMP"},            {"BYTEA", "BLOB"},
-    {"BINARY", "BLOB"},      {"VARBINARY", "BLOB"},       {"DECIMAL", "DECIMAL(18,3)"},
+    {"INT", "INTEGER"},
+    {"INT4", "INTEGER"},
+    {"SIGNED", "INTEGER"},
+    {"INT8", "BIGINT"},
+    {"LONG", "BIGINT"},
+    {"INT2", "SMALLINT"},
+    {"SHORT", "SMALLINT"},
+    {"INT1", "TINYINT"},
+    {"TEXT", "VARCHAR"},
+    {"STRING", "VARCHAR"},
+    {"CHAR", "VARCHAR"},
+    {"BPCHAR", "VARCHAR"},
+    {"FLOAT8", "DOUBLE"},
+    {"DOUBLEPRECISION", "DOUBLE"},
+    {"FLOAT4", "FLOAT"},
+    {"REAL", "FLOAT"},
+    {"BOOL", "BOOLEAN"},
+    {"LOGICAL", "BOOLEAN"},
+    {"TIMESTAMPTZ", "TIMESTAMPWITHTIMEZONE"},
+    {"DATETIME", "TIMESTAMP"},
+    {"TIMESTAMPWITHOUTTIMEZONE", "TIMESTAMP"},
+    {"BYTEA", "BLOB"},
+    {"BINARY", "BLOB"},
+    {"VARBINARY", "BLOB"},
+    {"DECIMAL", "DECIMAL(18,3)"},
     {"NUMERIC", "DECIMAL(18,3)"},
 };
 
@@ -78,7 +94,8 @@ Status contract_check(const Model *model, const DuckColumnVec *columns, Error *e
     }
     if (mismatched.count > 0) {
         Str list = str_join(arena, mismatched.items, mismatched.count, STR("; "));
-        strbuf_format(&text, "%sbreaks its contract: column " STR_FMT, missing.count > 0 ? ", and " : "", STR_ARG(list));
+        strbuf_format(&text, "%sbreaks its contract: column " STR_FMT, missing.count > 0 ? ", and " : "",
+                      STR_ARG(list));
     }
     return error_set_at(err, ERROR_SCHEMA, model->place, "model '" STR_FMT "' " STR_FMT, STR_ARG(model->name),
                         STR_ARG(strbuf_str(&text)));

@@ -1,5 +1,5 @@
-/* The output contract (`columns:`): demanded names and types against the columns a query or stream gives. Compared before
- * a row is written (spec 01 §11). */
+/* The output contract (`columns:`): demanded names and types against the columns a query or stream gives. Compared
+ * before a row is written (spec 01 §11). */
 #ifndef INTERLACE_RUN_CONTRACT_H
 #define INTERLACE_RUN_CONTRACT_H
 

@@ -1,5 +1,5 @@
-/* What happens while a command works, as typed events: drawn by the terminal, printed as JSON lines, stored. One emission
- * serves all. */
+/* What happens while a command works, as typed events: drawn by the terminal, printed as JSON lines, stored. One
+ * emission serves all. */
 #ifndef INTERLACE_RUN_EVENT_H
 #define INTERLACE_RUN_EVENT_H
 

@@ -1,5 +1,5 @@
-/* Models of which only the metadata changed (checks, owner, contract): nothing is built, their checks run once against the
- * promoted rows, and the new metadata is recorded when they pass. Private to run/apply*.c. */
+/* Models of which only the metadata changed (checks, owner, contract): nothing is built, their checks run once against
+ * the promoted rows, and the new metadata is recorded when they pass. Private to run/apply*.c. */
 #ifndef INTERLACE_RUN_METADATA_CHECKS_H
 #define INTERLACE_RUN_METADATA_CHECKS_H
 

@@ -103,8 +103,8 @@ static Str choose_cte_name(const Inlining *inlining, const Model *model, const M
 
 static Status missing_relation(const Model *model, const Model *upstream, Error *err) {
     error_set_at(err, ERROR_EXECUTION, model->place,
-                 "model '" STR_FMT "' reads '" STR_FMT "', which is not built in this environment", STR_ARG(model->name),
-                 STR_ARG(upstream->name));
+                 "model '" STR_FMT "' reads '" STR_FMT "', which is not built in this environment",
+                 STR_ARG(model->name), STR_ARG(upstream->name));
     error_hint(err, "select it too: --select +" STR_FMT, STR_ARG(model->name));
     return FAILED;
 }

@@ -1,6 +1,6 @@
-/* RelationMap: which relation stands for each model during one command. Readers of this command (queries, checks, Python
- * handles) resolve through it, never by recomputing a name: a reused model lives at its recorded relation. Filled before
- * builders start, then const. */
+/* RelationMap: which relation stands for each model during one command. Readers of this command (queries, checks,
+ * Python handles) resolve through it, never by recomputing a name: a reused model lives at its recorded relation.
+ * Filled before builders start, then const. */
 #ifndef INTERLACE_RUN_RELATIONS_H
 #define INTERLACE_RUN_RELATIONS_H
 

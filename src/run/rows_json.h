@@ -1,5 +1,5 @@
-/* Query results as JSON, by the cell rules of spec 07 §6: integers beyond ±(2^53−1), decimals and everything else that is
- * no boolean or finite double are strings. */
+/* Query results as JSON, by the cell rules of spec 07 §6: integers beyond ±(2^53−1), decimals and everything else that
+ * is no boolean or finite double are strings. */
 #ifndef INTERLACE_RUN_ROWS_JSON_H
 #define INTERLACE_RUN_ROWS_JSON_H
 

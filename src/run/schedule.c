@@ -50,8 +50,7 @@ static void init_graph(Schedule *schedule, Arena *arena) {
 }
 
 static bool is_over(const Schedule *schedule) {
-    bool nothing_left =
-        schedule->ready_first == schedule->ready_end && schedule->alone_first == schedule->alone_end;
+    bool nothing_left = schedule->ready_first == schedule->ready_end && schedule->alone_first == schedule->alone_end;
     return schedule->running == 0 && (schedule->is_stopping || nothing_left);
 }
 

@@ -1,8 +1,8 @@
 /* Runs the tasks of a graph on a few threads: a task starts as soon as all it needs is done and a thread is free; there
  * are no levels. Knows nothing of models: `run` does the work, on a thread of the schedule.
  *
- * The first failure stops the rest (or, with keep_going, only what needs the failed one); running tasks are then told to
- * end by `interrupt`. A task that ran out of shared memory may ask to be run once more while nothing else runs. */
+ * The first failure stops the rest (or, with keep_going, only what needs the failed one); running tasks are then told
+ * to end by `interrupt`. A task that ran out of shared memory may ask to be run once more while nothing else runs. */
 #ifndef INTERLACE_RUN_SCHEDULE_H
 #define INTERLACE_RUN_SCHEDULE_H
 
@@ -17,7 +17,12 @@ typedef enum TaskState {
     TASK_CANCELLED
 } TaskState;
 
-typedef enum TaskVerdict { VERDICT_TASK_DONE, VERDICT_TASK_FAILED, VERDICT_TASK_CANCELLED, VERDICT_TASK_AGAIN_ALONE } TaskVerdict;
+typedef enum TaskVerdict {
+    VERDICT_TASK_DONE,
+    VERDICT_TASK_FAILED,
+    VERDICT_TASK_CANCELLED,
+    VERDICT_TASK_AGAIN_ALONE
+} TaskVerdict;
 
 typedef struct ScheduleOptions {
     size_t task_count;

@@ -81,8 +81,8 @@ static Status check_root(Str root, ErrorList *faults) {
     return status;
 }
 
-/* Relative paths in SQL mean the project, wherever the command was started: the engine resolves them against the process's
- * directory, and has no setting that covers reading, writing and globs alike. */
+/* Relative paths in SQL mean the project, wherever the command was started: the engine resolves them against the
+ * process's directory, and has no setting that covers reading, writing and globs alike. */
 static Status enter_root(Str root, ErrorList *faults) {
     AUTO(arena) Arena *arena = arena_create();
     if (chdir(str_to_c(arena, root)) == 0) {

@@ -1,5 +1,5 @@
-/* Session: everything one command works with: the loaded project, the state store, the engine, Python workers. Parts open
- * on first need, so that a command that needs no warehouse opens none. One thread drives it. */
+/* Session: everything one command works with: the loaded project, the state store, the engine, Python workers. Parts
+ * open on first need, so that a command that needs no warehouse opens none. One thread drives it. */
 #ifndef INTERLACE_RUN_SESSION_H
 #define INTERLACE_RUN_SESSION_H
 
@@ -10,9 +10,9 @@
 #include "state/state_store.h"
 
 typedef struct SessionOptions {
-    Str root;       /* --path; an absent one is a ConfigurationError "no interlace project at …" */
-    Str overlay;    /* --overlay */
-    bool no_cache;  /* --no-cache */
+    Str root;      /* --path; an absent one is a ConfigurationError "no interlace project at …" */
+    Str overlay;   /* --overlay */
+    bool no_cache; /* --no-cache */
     EventSink events;
 } SessionOptions;
 
@@ -31,7 +31,8 @@ typedef struct Session {
     struct TestPoller *poller; /* run/test_poller.h */
 } Session;
 
-/* Loads the project (all faults are reported together) and computes fingerprints. Touches neither state nor warehouse. */
+/* Loads the project (all faults are reported together) and computes fingerprints. Touches neither state nor warehouse.
+ */
 MUST_CHECK Status session_open(const SessionOptions *options, Session **session_out, ErrorList *faults);
 void session_close(Session *session); /* NULL is fine */
 DEFINE_AUTO(Session, session, session_close)

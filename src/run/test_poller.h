@@ -1,7 +1,7 @@
-/* A reader inside the process, for tests: a DuckDB file is open in one process only, so what readers see while a command
- * writes can be watched only from within. With INTERLACE_POLL_SQL and INTERLACE_POLL_FILE set, a thread runs the query on
- * a connection of its own as fast as it can and appends each answer that differs from the one before: the first row's
- * cells joined by `,`, or `error: …`. Compiled in by -Dtest_hooks=true only. */
+/* A reader inside the process, for tests: a DuckDB file is open in one process only, so what readers see while a
+ * command writes can be watched only from within. With INTERLACE_POLL_SQL and INTERLACE_POLL_FILE set, a thread runs
+ * the query on a connection of its own as fast as it can and appends each answer that differs from the one before: the
+ * first row's cells joined by `,`, or `error: …`. Compiled in by -Dtest_hooks=true only. */
 #ifndef INTERLACE_RUN_TEST_POLLER_H
 #define INTERLACE_RUN_TEST_POLLER_H
 

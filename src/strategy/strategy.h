@@ -1,5 +1,5 @@
-/* Strategy: how a query's result is reconciled with what its relation holds, as statements. Pure: nothing here touches an
- * engine; the caller runs the statements in order, in one transaction.
+/* Strategy: how a query's result is reconciled with what its relation holds, as statements. Pure: nothing here touches
+ * an engine; the caller runs the statements in order, in one transaction.
  *
  * A strategy is one file and one row of the table in strategy.c. Only `replace` exists; a project that asks for another
  * one is refused when it loads (project/model_support), so strategy_write never sees it. */
@@ -10,9 +10,9 @@
 #include "project/model.h"
 
 typedef struct StrategyInput {
-    Materialise materialise;  /* VIRTUAL or VIEW */
-    SqlRelation target;       /* the relation of the snapshot */
-    SqlText source;           /* the query to run; empty when rows come from an appender */
+    Materialise materialise;      /* VIRTUAL or VIEW */
+    SqlRelation target;           /* the relation of the snapshot */
+    SqlText source;               /* the query to run; empty when rows come from an appender */
     const DuckColumnVec *columns; /* of the rows that an appender brings; NULL for a query */
     const EngineCapabilities *capabilities;
 } StrategyInput;

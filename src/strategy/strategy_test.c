@@ -29,14 +29,16 @@ static void replace_makes_the_table_anew_from_the_query(void **state) {
     (void)state;
     AUTO(arena) Arena *arena = arena_create();
     StrategyInput input = {.materialise = MATERIALISE_VIRTUAL, .source = sql_text_own(arena, STR("SELECT 1 AS id"))};
-    assert_str(write_one(input, arena), "CREATE OR REPLACE TABLE \"interlace__main\".\"a\"\"b__0123\" AS SELECT 1 AS id");
+    assert_str(write_one(input, arena),
+               "CREATE OR REPLACE TABLE \"interlace__main\".\"a\"\"b__0123\" AS SELECT 1 AS id");
 }
 
 static void replace_of_a_view_model_makes_a_view(void **state) {
     (void)state;
     AUTO(arena) Arena *arena = arena_create();
     StrategyInput input = {.materialise = MATERIALISE_VIEW, .source = sql_text_own(arena, STR("SELECT 1 AS id"))};
-    assert_str(write_one(input, arena), "CREATE OR REPLACE VIEW \"interlace__main\".\"a\"\"b__0123\" AS SELECT 1 AS id");
+    assert_str(write_one(input, arena),
+               "CREATE OR REPLACE VIEW \"interlace__main\".\"a\"\"b__0123\" AS SELECT 1 AS id");
 }
 
 static void replace_makes_an_empty_table_for_an_appender(void **state) {

@@ -229,6 +229,7 @@ def test_a_read_only_folder_can_be_planned_and_says_why_it_cannot_be_applied(pro
         if not folder.stat().st_mode & 0o001:
             folder.chmod(0o755)
     as_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+
     def run(*args):
         return subprocess.run(
             [*as_user, str(binary_path), *args],
