@@ -78,11 +78,19 @@ static Status load_environment_views(EngineConnection *connection, Arena *arena,
 }
 
 static Status refuse_foreign(const IntentView *view, RelationKind kind, Error *err) {
-    error_set(err, ERROR_PLAN, "the name " STR_FMT "." STR_FMT " is taken by a %s that interlace did not make",
+    error_set(err, ERROR_PLAN,
+              "the name " STR_FMT "." STR_FMT " is taken by a %s that interlace did not make for this model",
               STR_ARG(view->view_schema), STR_ARG(view->view_name), kind == RELATION_TABLE ? "table" : "view");
     error_hint(err, "rename or move it, or give the model another name; nothing was changed");
     error_code(err, STR("view.occupied"));
     return FAILED;
+}
+
+/* A view of ours that shows a model of another schema is another environment's: model `dev__main.b` in prod has the
+ * view that model `b` would get in dev. */
+static bool shows_this_model(const StrMap *ours, const IntentView *view, Arena *arena) {
+    const EngineView *existing = str_map_find(ours, view_key(arena, view->view_schema, view->view_name));
+    return existing != NULL && str_equal_fold(existing->target.schema, view->relation_schema);
 }
 
 static Status create_view_schemas(EngineConnection *connection, const Intent *intent, Arena *arena, Error *err) {
@@ -105,8 +113,7 @@ Status promotion_preflight(EngineConnection *connection, const EngineCatalog *ca
     TRY(load_environment_views(connection, arena, &ours, err));
     for (size_t i = 0; i < intent->views.count; i++) {
         const IntentView *view = &intent->views.items[i];
-        if (view->relation_name.size == 0 ||
-            str_map_contains(ours, view_key(arena, view->view_schema, view->view_name))) {
+        if (view->relation_name.size == 0 || shows_this_model(ours, view, arena)) {
             continue;
         }
         SqlRelation relation = {.schema = view->view_schema, .name = view->view_name};

@@ -378,6 +378,13 @@ def test_03_7_4_a_name_that_somebody_else_uses_stops_before_anything_is_built(pr
     assert snapshot_tables(project) == []
 
 
+def test_an_environment_never_takes_the_view_of_another_ones_model(project):
+    project.write({"models/b.sql": "SELECT 1 AS v", "models/dev__main/b.sql": "SELECT 5 AS v"})
+    project.ok("apply")
+    assert "dev__main.b" in project.fails("apply", "-e", "dev", "-s", "b").stderr
+    assert project.sql("SELECT v FROM dev__main.b") == [(5,)]
+
+
 def test_a_model_that_becomes_ephemeral_loses_its_view(project):
     project.write(CHAIN)
     project.ok("apply")
