@@ -14,9 +14,8 @@ import sys
 
 # Before anything that an older Python could not even read.
 if sys.version_info < (3, 10):  # noqa: UP036
-    raise ImportError(
-        "interlace needs Python 3.10 or newer, but %s is %d.%d" % ((sys.executable,) + tuple(sys.version_info[:2]))  # noqa: UP031
-    )
+    _version = ".".join(map(str, sys.version_info[:2]))
+    raise ImportError("interlace needs Python 3.10 or newer, but " + sys.executable + " is " + _version)
 
 from interlace import log
 from interlace._variables import var

@@ -1,5 +1,5 @@
-/* A flatbuffer, as far as it is needed here: a table starts with the distance back to its vtable, which holds the sizes of
- * both and then, for each field, its place in the table (0: absent). References are distances forward. Everything is
+/* A flatbuffer, as far as it is needed here: a table starts with the distance back to its vtable, which holds the sizes
+ * of both and then, for each field, its place in the table (0: absent). References are distances forward. Everything is
  * little-endian. Each read is checked against the message: nothing is taken for granted. */
 #include "python/arrow_ipc_check.h"
 
@@ -60,7 +60,8 @@ static const char *check_node(Pair node, int64_t limit) {
 
 /* A buffer: its place in the body, and its size. */
 static const char *check_buffer(Pair buffer, int64_t limit) {
-    bool is_inside = buffer.first >= 0 && buffer.second >= 0 && buffer.first <= limit && buffer.second <= limit - buffer.first;
+    bool is_inside =
+        buffer.first >= 0 && buffer.second >= 0 && buffer.first <= limit && buffer.second <= limit - buffer.first;
     return is_inside ? NULL : "a buffer outside of its message";
 }
 
@@ -95,8 +96,7 @@ static const char *check_batch(Str message, size_t batch, int64_t body_size) {
         (length < 0 || length > ARROW_IPC_LENGTH_MAX)) {
         return "a batch of impossible length";
     }
-    const char *fault =
-        check_pairs(message, find_field(message, batch, BATCH_NODES), check_node, ARROW_IPC_LENGTH_MAX);
+    const char *fault = check_pairs(message, find_field(message, batch, BATCH_NODES), check_node, ARROW_IPC_LENGTH_MAX);
     return fault != NULL ? fault
                          : check_pairs(message, find_field(message, batch, BATCH_BUFFERS), check_buffer, body_size);
 }

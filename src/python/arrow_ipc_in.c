@@ -1,6 +1,6 @@
-/* The decoder of nanoarrow with a loop of our own around it: nanoarrow's loop takes an end of file for an end of stream,
- * and reserves what a message announces before anyone can look at it. What it takes for granted is
- * checked before (arrow_ipc_check.h). */
+/* The decoder of nanoarrow with a loop of our own around it: nanoarrow's loop takes an end of file for an end of
+ * stream, and reserves what a message announces before anyone can look at it. What it takes for granted is checked
+ * before (arrow_ipc_check.h). */
 #include "python/arrow_ipc_in.h"
 
 #include "python/arrow_ipc_check.h"
@@ -126,9 +126,9 @@ static Status read_header(ArrowIpcIn *in, bool *is_end_out, Error *err) {
     TRY(check_arrow(ArrowIpcDecoderPeekHeader(&in->decoder, header, &prefix_size, &reason), &reason, err));
     TRY(check_arrow(ArrowIpcDecoderVerifyHeader(&in->decoder, header, &reason), &reason, err));
     TRY(check_size(in->decoder.body_size_bytes, ARROW_IPC_BODY_SIZE_MAX, "message body", err));
-    const char *fault = arrow_ipc_check((Str){(const char *)in->header.data + PREFIX_SIZE,
-                                              (size_t)in->header.size_bytes - PREFIX_SIZE},
-                                        in->decoder.body_size_bytes);
+    const char *fault =
+        arrow_ipc_check((Str){(const char *)in->header.data + PREFIX_SIZE, (size_t)in->header.size_bytes - PREFIX_SIZE},
+                        in->decoder.body_size_bytes);
     return fault == NULL ? OK : refuse(fault, err);
 }
 

@@ -1,8 +1,8 @@
 /* ArrowIpcIn: an Arrow IPC stream, read and validated in full: sizes and offsets. What user code wrote is
  * not trusted; it is fuzzed (tests/fuzz/ipc_fuzz.c). (That text is UTF-8 is checked where it is stored.)
  *
- * A size is refused before anything is reserved for it. An end without end marker is a failure: a killed writer must not
- * look like one that is done. */
+ * A size is refused before anything is reserved for it. An end without end marker is a failure: a killed writer must
+ * not look like one that is done. */
 #ifndef INTERLACE_PYTHON_ARROW_IPC_IN_H
 #define INTERLACE_PYTHON_ARROW_IPC_IN_H
 

@@ -81,7 +81,6 @@ Status arrow_ipc_out_finish(ArrowIpcOut *out, Error *err) {
     return code == NANOARROW_OK ? OK : refuse(code, &reason, err);
 }
 
-
 void arrow_ipc_out_close(ArrowIpcOut *out) {
     if (out == NULL) {
         return;

@@ -111,8 +111,7 @@ static Status ask_worker(PythonRuntime *runtime, const WorkerOptions *options, c
     const PythonLog *log = &runtime->options.log;
     Inquiry inquiry = {.arena = arena};
     TRY(worker_start(options, &inquiry.worker, err));
-    worker_begin_task(inquiry.worker,
-                      log->write == NULL ? (LogSink){0} : (LogSink){write_log, (void *)(uintptr_t)log});
+    worker_begin_task(inquiry.worker, log->write == NULL ? (LogSink){0} : (LogSink){write_log, (void *)(uintptr_t)log});
     Status status = converse(&inquiry, files, err);
     worker_end_task(inquiry.worker);
     worker_close(inquiry.worker, 0);
@@ -214,8 +213,8 @@ static Status import_files(PythonRuntime *runtime, const WorkerOptions *options,
     return OK;
 }
 
-static Status find_chunks(PythonRuntime *runtime, const PythonFileVec *files, Arena *arena, const ConfigValue **chunks_out,
-                          Error *err) {
+static Status find_chunks(PythonRuntime *runtime, const PythonFileVec *files, Arena *arena,
+                          const ConfigValue **chunks_out, Error *err) {
     const WorkerOptions *options;
     TRY(worker_setup_get(runtime->setup, &options, err));
     Str key = discovery_key(options, files, arena);

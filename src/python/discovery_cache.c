@@ -51,6 +51,7 @@ Str discovery_key(const WorkerOptions *options, const PythonFileVec *files, Aren
     AUTO(strbuf) StrBuf text = {0};
     const ProjectConfig *config = options->config;
     add_part(&text, STR("format"), FORMAT);
+    add_part(&text, STR("root"), config->root); /* models may be named after it */
     add_part(&text, STR("sdk"), options->sdk->identity);
     add_part(&text, STR("interpreter"), options->interpreter->identity);
     add_vars(&text, config);
@@ -114,7 +115,8 @@ void discovery_cache_read(const ProjectConfig *config, Str key, Arena *arena, co
         return;
     }
     const ConfigValue *chunks = config_find(stored, STR("chunks"));
-    bool is_sound = str_equal(frame_text(stored, STR("format")), FORMAT) && chunks != NULL && chunks->kind == CONFIG_LIST;
+    bool is_sound =
+        str_equal(frame_text(stored, STR("format")), FORMAT) && chunks != NULL && chunks->kind == CONFIG_LIST;
     if (is_sound && still_holds(config, key, stored, arena)) {
         touch(path, arena);
         *chunks_out = chunks;
@@ -125,9 +127,9 @@ void discovery_cache_read(const ProjectConfig *config, Str key, Arena *arena, co
 
 typedef struct Dependencies {
     Arena *arena;
-    StrMap *files;     /* digests of the files that the key covers, by path */
-    StrVec variables;  /* each once */
-    StrMap *data;      /* digests of other files, by path */
+    StrMap *files;    /* digests of the files that the key covers, by path */
+    StrVec variables; /* each once */
+    StrMap *data;     /* digests of other files, by path */
     bool may_be_kept;
 } Dependencies;
 
@@ -166,7 +168,8 @@ static void add_file(Dependencies *found, const ProjectConfig *config, const Con
     }
 }
 
-static void collect(Dependencies *found, const ProjectConfig *config, const PythonFileVec *files, const StrVec *chunks) {
+static void collect(Dependencies *found, const ProjectConfig *config, const PythonFileVec *files,
+                    const StrVec *chunks) {
     for (size_t i = 0; i < files->count; i++) {
         Str *digest = ARENA_NEW(found->arena, Str);
         *digest = sha256_hex(found->arena, files->items[i].content);
@@ -215,7 +218,8 @@ static void write_stored(JsonWriter *json, const Dependencies *found, Str key, c
 
 static int64_t changed_at(Str path, Arena *arena) {
     struct stat info;
-    return stat(str_to_c(arena, path), &info) == 0 ? info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec : 0;
+    return stat(str_to_c(arena, path), &info) == 0 ? info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec
+                                                   : 0;
 }
 
 /* Removes the oldest until KEPT_COUNT are left. */

@@ -3,7 +3,6 @@
 
 #include "python/frame.h"
 
-
 /* All .py files below models/, in byte order, as project_load gives them. */
 static PythonFileVec read_files(PythonFixture *f) {
     PythonFileVec files = {0};
@@ -78,14 +77,15 @@ static size_t imports(PythonFixture *f) {
 
 static void models_checks_and_streams_are_found(void **state) {
     PythonFixture *f = *state;
-    fixture_write(f, "models/a.py",
-                  "from interlace import model, check, stream, CheckSpec\n"
-                  "@model('silver.orders', strategy='merge', key=['id'], tags={'x'}, checks=[CheckSpec('unique', 'id')])\n"
-                  "def orders(raw, *, ctx, limit=5): ...\n"
-                  "@check(model='silver.orders', severity='warn')\n"
-                  "def sound(table): ...\n"
-                  "@stream('events')\n"
-                  "def events(): ...\n");
+    fixture_write(
+        f, "models/a.py",
+        "from interlace import model, check, stream, CheckSpec\n"
+        "@model('silver.orders', strategy='merge', key=['id'], tags={'x'}, checks=[CheckSpec('unique', 'id')])\n"
+        "def orders(raw, *, ctx, limit=5): ...\n"
+        "@check(model='silver.orders', severity='warn')\n"
+        "def sound(table): ...\n"
+        "@stream('events')\n"
+        "def events(): ...\n");
     const ConfigValue *manifest = discover_soundly(f);
     const ConfigValue *model = entry_of(manifest, "models", "silver.orders");
     assert_str(frame_text(model, STR("file")), "models/a.py", "file");
@@ -124,8 +124,10 @@ static void neighbours_with_helpers_of_one_name_do_not_mix(void **state) {
     PythonFixture *f = *state;
     fixture_write(f, "models/a/_h.py", "V = 'a'\n");
     fixture_write(f, "models/b/_h.py", "V = 'b'\n");
-    fixture_write(f, "models/a/x.py", "from _h import V\nfrom interlace import model\n@model(f'x_{V}')\ndef x(): ...\n");
-    fixture_write(f, "models/b/x.py", "from _h import V\nfrom interlace import model\n@model(f'x_{V}')\ndef x(): ...\n");
+    fixture_write(f, "models/a/x.py",
+                  "from _h import V\nfrom interlace import model\n@model(f'x_{V}')\ndef x(): ...\n");
+    fixture_write(f, "models/b/x.py",
+                  "from _h import V\nfrom interlace import model\n@model(f'x_{V}')\ndef x(): ...\n");
     const ConfigValue *manifest = discover_soundly(f);
     (void)entry_of(manifest, "models", "x_a");
     (void)entry_of(manifest, "models", "x_b");
@@ -151,19 +153,21 @@ static void test_10_8_one_broken_file_does_not_hide_the_others(void **state) {
     fixture_write(f, "models/e.py", "from _gone import x\n");
     fixture_write(f, "models/f.py", "from interlace import model\n@model(stratgy='merge')\ndef f(): ...\n");
     fixture_write(f, "models/g.py", "from interlace import model\n@model(tags=[object()])\ndef g(): ...\n");
-    fixture_write(f, "models/h.py", "from interlace import model\n@model()\ndef h(*rest): ...\n@model()\ndef i(): ...\n");
+    fixture_write(f, "models/h.py",
+                  "from interlace import model\n@model()\ndef h(*rest): ...\n@model()\ndef i(): ...\n");
     fixture_write(f, "models/_broken.py", "1 / 0\n");
     AUTO(strbuf) StrBuf faults = {0};
     const ConfigValue *manifest = discover(f, &faults);
-    assert_str(strbuf_str(&faults),
-               "DefinitionError models/a.py:1 could not load models/a.py: ModuleNotFoundError: No module named 'interlac'\n"
-               "DefinitionError models/b.py:2 could not load models/b.py: SyntaxError: invalid syntax\n"
-               "DefinitionError models/d.py:2 could not load models/d.py: SystemExit: sys.exit(2) was called\n"
-               "DefinitionError models/e.py:1 could not load models/e.py: ModuleNotFoundError: No module named '_gone'\n"
-               "DefinitionError models/f.py:2 model 'f': unknown key 'stratgy'\n"
-               "DefinitionError models/g.py:2 model 'g': key 'tags' holds a object, which is no plain value\n"
-               "DefinitionError models/h.py:2 model 'h': parameter '*rest' names no model\n",
-               "faults");
+    assert_str(
+        strbuf_str(&faults),
+        "DefinitionError models/a.py:1 could not load models/a.py: ModuleNotFoundError: No module named 'interlac'\n"
+        "DefinitionError models/b.py:2 could not load models/b.py: SyntaxError: invalid syntax\n"
+        "DefinitionError models/d.py:2 could not load models/d.py: SystemExit: sys.exit(2) was called\n"
+        "DefinitionError models/e.py:1 could not load models/e.py: ModuleNotFoundError: No module named '_gone'\n"
+        "DefinitionError models/f.py:2 model 'f': unknown key 'stratgy'\n"
+        "DefinitionError models/g.py:2 model 'g': key 'tags' holds a object, which is no plain value\n"
+        "DefinitionError models/h.py:2 model 'h': parameter '*rest' names no model\n",
+        "faults");
     (void)entry_of(manifest, "models", "c");
     (void)entry_of(manifest, "models", "i");
 }
@@ -174,7 +178,8 @@ static void a_file_that_kills_the_worker_is_named(void **state) {
     fixture_write(f, "models/b.py", "import os\nos._exit(3)\n");
     AUTO(strbuf) StrBuf faults = {0};
     assert_null(discover(f, &faults));
-    assert_contains(strbuf_str(&faults), "models/b.py:0 could not load models/b.py: the Python worker ended with exit code 3");
+    assert_contains(strbuf_str(&faults),
+                    "models/b.py:0 could not load models/b.py: the Python worker ended with exit code 3");
 }
 
 static void test_10_8_a_wrong_interpreter_is_told_in_one_line(void **state) {
@@ -183,7 +188,7 @@ static void test_10_8_a_wrong_interpreter_is_told_in_one_line(void **state) {
     } cases[] = {
         {"#!/bin/sh\necho \"$0\"\n", "started no worker: it ended with exit code 0"},
         {"#!/bin/sh\n[ \"$1\" = -c ] && echo \"$0\" && exit\necho no such thing >&2\nexit 3\n",
-         "started no worker: it ended with exit code 3 in the middle of its work: no such thing"},
+         "started no worker: it ended with exit code 3: no such thing"},
     };
     PythonFixture *f = *state;
     fixture_write(f, "models/a.py", MODEL "def a(): ...\n");
@@ -309,10 +314,11 @@ static void a_damaged_cache_file_is_a_miss(void **state) {
     PythonFixture *f = *state;
     fixture_write(f, "models/a.py", COUNTED MODEL "def a(): ...\n");
     (void)discover_soundly(f);
-    Str command = str_format(f->arena,
-                             "for f in '" STR_FMT "'/.interlace/cache/discovery/*; do head -c 100 \"$f\" > x && mv x \"$f\"; "
-                             "done",
-                             STR_ARG(f->root));
+    Str command =
+        str_format(f->arena,
+                   "for f in '" STR_FMT "'/.interlace/cache/discovery/*; do head -c 100 \"$f\" > x && mv x \"$f\"; "
+                   "done",
+                   STR_ARG(f->root));
     assert_int_equal(system(command.ptr), 0);
     (void)discover_soundly(f);
     assert_int_equal(imports(f), 2);

@@ -3,10 +3,11 @@
 #define LENGTH_SIZE ((size_t)4)
 
 static const Str frame_names[] = {
-    [FRAME_READY] = STR_INIT("ready"),   [FRAME_LOADING] = STR_INIT("loading"), [FRAME_MANIFEST] = STR_INIT("manifest"),
-    [FRAME_OPEN_INPUT] = STR_INIT("open_input"), [FRAME_OUTPUT] = STR_INIT("output"), [FRAME_LOG] = STR_INIT("log"),
-    [FRAME_RESULT] = STR_INIT("result"), [FRAME_ERROR] = STR_INIT("error"), [FRAME_STALE] = STR_INIT("stale"),
-    [FRAME_PONG] = STR_INIT("pong"),
+    [FRAME_READY] = STR_INIT("ready"),       [FRAME_LOADING] = STR_INIT("loading"),
+    [FRAME_MANIFEST] = STR_INIT("manifest"), [FRAME_OPEN_INPUT] = STR_INIT("open_input"),
+    [FRAME_OUTPUT] = STR_INIT("output"),     [FRAME_LOG] = STR_INIT("log"),
+    [FRAME_RESULT] = STR_INIT("result"),     [FRAME_ERROR] = STR_INIT("error"),
+    [FRAME_STALE] = STR_INIT("stale"),       [FRAME_PONG] = STR_INIT("pong"),
 };
 static_assert(COUNT_OF(frame_names) == FRAME_TYPE_COUNT, "one name per FrameType");
 

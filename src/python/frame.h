@@ -37,8 +37,8 @@ typedef struct FrameReader {
 
 void frame_reader_deinit(FrameReader *reader);
 void frame_reader_add(FrameReader *reader, Str bytes);
-/* The payload of the next whole frame, borrowed until the reader is used again; `*has_frame_out` is false when more bytes
- * are needed. ExecutionError: longer than FRAME_SIZE_MAX, before anything is reserved for it. */
+/* The payload of the next whole frame, borrowed until the reader is used again; `*has_frame_out` is false when more
+ * bytes are needed. ExecutionError: longer than FRAME_SIZE_MAX, before anything is reserved for it. */
 MUST_CHECK Status frame_reader_next(FrameReader *reader, Str *payload_out, bool *has_frame_out, Error *err);
 
 /* ExecutionError: no JSON object, no known type. Everything is copied into the arena. */

@@ -118,10 +118,8 @@ static void fields_of_another_kind_read_as_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(frames_arrive_whole_however_they_are_cut),
-        TEST(a_frame_that_is_too_long_is_refused_by_its_length_alone),
-        TEST(the_longest_frame_is_not_refused),
-        TEST(nonsense_is_a_protocol_error),
+        TEST(frames_arrive_whole_however_they_are_cut), TEST(a_frame_that_is_too_long_is_refused_by_its_length_alone),
+        TEST(the_longest_frame_is_not_refused),         TEST(nonsense_is_a_protocol_error),
         TEST(fields_of_another_kind_read_as_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

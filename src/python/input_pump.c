@@ -100,6 +100,10 @@ Status input_pump_start(const PythonInputs *inputs, const PythonParameter *param
     return OK;
 }
 
+const PythonParameter *input_pump_parameter(const InputPump *pump) {
+    return pump->parameter;
+}
+
 bool input_pump_has_failed(InputPump *pump) {
     pthread_mutex_lock(&pump->lock);
     bool has_failed = pump->has_failed;

@@ -77,7 +77,8 @@ static CandidateVec list_candidates(const InterpreterSources *sources, Arena *ar
 static Status refuse(const StrBuf *tried, Error *err) {
     error_set(err, ERROR_CONFIGURATION, "no Python interpreter was found; tried: " STR_FMT, STR_ARG(strbuf_str(tried)));
     error_code(err, STR("python.interpreter"));
-    error_hint(err, "install Python 3.10 or newer, or name one: `python: <path>` in interlace.yaml, or INTERLACE_PYTHON");
+    error_hint(err,
+               "install Python 3.10 or newer, or name one: `python: <path>` in interlace.yaml, or INTERLACE_PYTHON");
     return FAILED;
 }
 

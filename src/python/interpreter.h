@@ -25,8 +25,8 @@ typedef struct Interpreter {
     Str identity; /* path, size and time of change: part of cache keys */
 } Interpreter;
 
-/* Chooses, and looks behind a script that only finds the interpreter (pyenv's shim costs more than Python's own start). What is
- * behind it is kept in the cache folder for as long as the script and what it depends on stay the same. */
+/* Chooses, and looks behind a script that only finds the interpreter (pyenv's shim costs more than Python's own start).
+ * What is behind it is kept in the cache folder for as long as the script and what it depends on stay the same. */
 MUST_CHECK Status interpreter_find(const ProjectConfig *config, Arena *arena, Interpreter *interpreter_out, Error *err);
 
 #endif

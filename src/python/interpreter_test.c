@@ -87,7 +87,8 @@ static void what_someone_asked_for_is_not_replaced_by_something_else(void **stat
     Str path;
     sources.configured = STR("missing/python");
     assert_true(failed(interpreter_choose(&sources, f->arena, &path, &f->err)));
-    assert_str(f->err.message, "no Python interpreter was found; tried: missing/python (python: of interlace.yaml)", "one");
+    assert_str(f->err.message, "no Python interpreter was found; tried: missing/python (python: of interlace.yaml)",
+               "one");
 }
 
 static void test_10_8_all_that_was_tried_is_named(void **state) {
@@ -96,10 +97,11 @@ static void test_10_8_all_that_was_tried_is_named(void **state) {
     InterpreterSources sources = {
         .root = f->root, .virtual_environment = STR("/nowhere"), .search_path = STR("/nowhere:relative")};
     assert_true(failed(interpreter_choose(&sources, f->arena, &path, &f->err)));
-    assert_str(f->err.message,
-               "no Python interpreter was found; tried: /nowhere/bin/python (VIRTUAL_ENV), .venv/bin/python (the project's "
-               "environment), python3 (the search path)",
-               "all");
+    assert_str(
+        f->err.message,
+        "no Python interpreter was found; tried: /nowhere/bin/python (VIRTUAL_ENV), .venv/bin/python (the project's "
+        "environment), python3 (the search path)",
+        "all");
     assert_int_equal(f->err.kind, ERROR_CONFIGURATION);
 }
 

@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 void fd_close(int *fd) {
     if (*fd >= 0) {
@@ -58,7 +57,8 @@ static bool child_die_with_thread(const ChildPlan *plan) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == plan->parent;
 }
 
-static void child_run(ChildPlan *plan) {
+static int child_run(void *argument) {
+    ChildPlan *plan = argument;
     const ProcessOptions *options = plan->options;
     child_reset_signals();
     if (setpgid(0, 0) == 0 && child_die_with_thread(plan) && chdir(options->directory) == 0 && child_place_fds(plan)) {
@@ -90,17 +90,21 @@ static Status plan_raise_fds(ChildPlan *plan, Error *err) {
     return OK;
 }
 
-/* vfork: the child borrows this thread until exec, so a large process costs no more than a small one. All signals wait,
- * so that no handler of ours runs in the child. */
+#define CHILD_STACK_SIZE ((size_t)64 << 10)
+
+/* As posix_spawn does it, which cannot set the parent-death signal: the child shares our memory, and this thread waits,
+ * until exec; so a large process costs no more than a small one. All signals wait, so that no handler of ours runs in
+ * the child. */
 static pid_t fork_and_run(ChildPlan *plan) {
     sigset_t all, before;
+    char *stack = heap_alloc(CHILD_STACK_SIZE);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = vfork();
-    if (pid == 0) {
-        child_run(plan);
-    }
+    pid_t pid = clone(child_run, stack + CHILD_STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);
+    int reason = errno;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(stack);
+    errno = reason;
     return pid;
 }
 

@@ -1,7 +1,7 @@
 /* Starts a program in a new process, and watches it. No code of ours runs between fork and exec but system calls.
  *
- * Linux ties the parent-death signal to the thread that made the process: Spawner is the long-lived thread for those that
- * must not outlive us (spawner.h). */
+ * Linux ties the parent-death signal to the thread that made the process: Spawner is the long-lived thread for those
+ * that must not outlive us (spawner.h). */
 #ifndef INTERLACE_PYTHON_PROCESS_SPAWN_H
 #define INTERLACE_PYTHON_PROCESS_SPAWN_H
 

@@ -36,7 +36,8 @@ static void test_05_4_each_return_has_its_verdict(void **state) {
     fixture_input(f, "table", "SELECT range AS id FROM range(3)");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         AUTO(strbuf) StrBuf source = {0};
-        strbuf_format(&source, "from interlace import check\n@check(model='m')\ndef c(table):\n    %s\n", cases[i].body);
+        strbuf_format(&source, "from interlace import check\n@check(model='m')\ndef c(table):\n    %s\n",
+                      cases[i].body);
         PythonVerdict verdict = fixture_check(f, strbuf_c(&source));
         if (verdict.status != cases[i].status || verdict.failures != cases[i].failures) {
             fail_msg("%s: status %d, %lld failures, " STR_FMT, cases[i].body, (int)verdict.status,

@@ -115,8 +115,10 @@ static bool is_cancelled(void *context) {
 /* ---- Life */
 
 static void open_runtime(PythonFixture *f, size_t workers_max, bool no_cache) {
-    PythonOptions options = {
-        .config = &f->config, .workers_max = workers_max, .no_cache = no_cache, .log = {.write = take_log, .context = f}};
+    PythonOptions options = {.config = &f->config,
+                             .workers_max = workers_max,
+                             .no_cache = no_cache,
+                             .log = {.write = take_log, .context = f}};
     assert_done(python_runtime_create(&options, &f->runtime, &f->err), &f->err);
 }
 

@@ -1,10 +1,11 @@
-/* For tests: a project folder with Python files, a runtime over it, and an in-memory database that gives inputs and takes outputs. */
+/* For tests: a project folder with Python files, a runtime over it, and an in-memory database that gives inputs and
+ * takes outputs. */
 #ifndef INTERLACE_PYTHON_PYTHON_FIXTURE_H
 #define INTERLACE_PYTHON_PYTHON_FIXTURE_H
 
-#include "base/testing.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/testing.h"
 #include "python/python_runtime.h"
 
 #include <pthread.h>
@@ -12,8 +13,8 @@
 #define FIXTURE_INPUTS_MAX 8
 
 typedef struct FixtureInput {
-    const char *name; /* of the parameter */
-    const char *sql;  /* NULL: there is nothing */
+    const char *name;           /* of the parameter */
+    const char *sql;            /* NULL: there is nothing */
     DuckConnection *connection; /* guarded by the fixture's lock */
 } FixtureInput;
 
@@ -28,16 +29,16 @@ typedef struct PythonFixture {
     FixtureInput inputs[FIXTURE_INPUTS_MAX];
     size_t input_count;
     pthread_mutex_t lock;
-    StrBuf log; /* guarded by lock while a model runs; "level: line\n" … */
+    StrBuf log;            /* guarded by lock while a model runs; "level: line\n" … */
     const char *cancel_at; /* is_cancelled says yes once the log holds this; NULL: never */
     int64_t cancelled_us;  /* when it first said so */
     int64_t begin_count, batch_count, row_count;
     size_t source_count;
     bool edits_one_file; /* sources go to models/m.py, one after the other */
-    bool only_counts;  /* output rows are dropped, not stored */
-    bool append_fails; /* the third batch is refused, at failed_us */
+    bool only_counts;    /* output rows are dropped, not stored */
+    bool append_fails;   /* the third batch is refused, at failed_us */
     int64_t failed_us;
-    int64_t rows;      /* as python_run_model told */
+    int64_t rows; /* as python_run_model told */
     Error err;
 } PythonFixture;
 
@@ -52,7 +53,8 @@ void fixture_sql(PythonFixture *f, const char *sql);
 /* All cells of a query, `|` between columns and `;` between rows. */
 Str fixture_query(PythonFixture *f, const char *sql);
 
-/* The model `m` of models/m.py, from the second on of m2.py …; its parameters are the inputs, and those of `this`, `cursor`, `ctx` by their names. */
+/* The model `m` of models/m.py, from the second on of m2.py …; its parameters are the inputs, and those of `this`,
+ * `cursor`, `ctx` by their names. */
 Model *fixture_model(PythonFixture *f, const char *source);
 PythonTask fixture_task(PythonFixture *f, const Model *model);
 /* Writes a source, runs its model `m` and stores its rows in the table `output`. */

@@ -45,7 +45,8 @@ static LogSink log_sink(ModelLog *log) {
 
 /* Whose failure is told, when several things failed: a cancellation, then what failed on our side, then an input, then
  * the worker. */
-static Status conclude(const Task *task, Status work, Error *work_reason, Status inputs, Error *input_reason, Error *err) {
+static Status conclude(const Task *task, Status work, Error *work_reason, Status inputs, Error *input_reason,
+                       Error *err) {
     if (task->outcome == TASK_CANCELLED) {
         error_copy(err, &task->reason);
         return FAILED;
@@ -80,6 +81,10 @@ static Status carry_out(Task *task, const TaskPlan *plan, Error *err) {
     task_begin(task, plan->write(plan->context, task->id, arena));
     Status work = plan->work == NULL ? OK : plan->work(task, plan->work_context, &work_reason);
     task_wait_for_outcome(task);
+    if (!failed(work) && task->outcome == TASK_RESULT && plan->verify != NULL) {
+        work = plan->verify(task, plan->work_context, &work_reason);
+        task->is_spent |= failed(work);
+    }
     Status inputs = task_finish(task, &input_reason);
     return conclude(task, work, &work_reason, inputs, &input_reason, err);
 }
@@ -114,7 +119,8 @@ static Status do_once(PythonRuntime *runtime, const TaskPlan *plan, Arena *arena
     return status;
 }
 
-Status runtime_do(PythonRuntime *runtime, const TaskPlan *plan, Arena *arena, const ConfigValue **result_out, Error *err) {
+Status runtime_do(PythonRuntime *runtime, const TaskPlan *plan, Arena *arena, const ConfigValue **result_out,
+                  Error *err) {
     bool is_stale = true;
     for (int attempt = 0; attempt < 3 && is_stale; attempt++) {
         TRY(do_once(runtime, plan, arena, result_out, &is_stale, err));

@@ -32,14 +32,15 @@ DEFINE_AUTO(PythonRuntime, python_runtime, python_runtime_destroy)
 /* For project_load. The manifest is cached by content (.interlace/cache/discovery/); a hit starts no Python. */
 PythonDiscovery python_runtime_discovery(PythonRuntime *runtime);
 
-/* Where the rows of a parameter come from: an upstream, `this` (no table yet: `open` gives a NULL stream) or `cursor` (one row
- * with one column, or a NULL stream). `open` is called at the parameter's first use, from a thread of the
+/* Where the rows of a parameter come from: an upstream, `this` (no table yet: `open` gives a NULL stream) or `cursor`
+ * (one row with one column, or a NULL stream). `open` is called at the parameter's first use, from a thread of the
  * runtime; the stream it gives is read there and given to `close`. Several may be open at once. */
 typedef struct PythonInputs {
     Status (*open)(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err);
     void (*close)(void *context, const PythonParameter *parameter, DuckStream *stream);
-    /* May be NULL. Its rows are not wanted any more: ends what `open` or the stream is busy with. From another thread; repeated
-     * until that is over. `stream` is NULL while `open` runs. Without it the end of the statement is waited for. */
+    /* May be NULL. Its rows are not wanted any more: ends what `open` or the stream is busy with. From another thread;
+     * repeated until that is over. `stream` is NULL while `open` runs. Without it the end of the statement is waited
+     * for. */
     void (*interrupt)(void *context, const PythonParameter *parameter, DuckStream *stream);
     void *context;
 } PythonInputs;
@@ -56,13 +57,14 @@ typedef struct PythonTask {
     Str environment, run_id;
     PythonInputs inputs;
     PythonOutput output;
-    bool (*is_cancelled)(void *context); /* polled; true ends the worker: first politely, after 2 s TERM, after 5 s KILL */
+    bool (*is_cancelled)(
+        void *context); /* polled; true ends the worker: first politely, after 2 s TERM, after 5 s KILL */
     void *cancel_context;
 } PythonTask;
 
-/* Runs the model's function and drains its output. On OK all rows came, with the end marker, and their number equals the
- * worker's own count. ExecutionError: the function raised (type, text, file:line of the user's frame; err->traceback), the
- * worker died (signal or exit code); DefinitionError: wrong return type, nothing yielded. */
+/* Runs the model's function and drains its output. On OK all rows came, with the end marker, and their number equals
+ * the worker's own count. ExecutionError: the function raised (type, text, file:line of the user's frame;
+ * err->traceback), the worker died (signal or exit code); DefinitionError: wrong return type, nothing yielded. */
 MUST_CHECK Status python_run_model(PythonRuntime *runtime, const PythonTask *task, int64_t *rows_out, Error *err);
 
 typedef enum PythonVerdictStatus { VERDICT_PASSED, VERDICT_FAILED, VERDICT_ERROR } PythonVerdictStatus;
@@ -73,8 +75,8 @@ typedef struct PythonVerdict {
     Str sample_json; /* up to 100 failing rows; empty: none */
 } PythonVerdict;
 
-/* Runs a Python check over one relation (the stream of parameter "table" comes from `inputs`). Fails only when no verdict
- * could be had at all because of cancellation; a raising function is VERDICT_ERROR. */
+/* Runs a Python check over one relation (the stream of parameter "table" comes from `inputs`). Fails only when no
+ * verdict could be had at all because of cancellation; a raising function is VERDICT_ERROR. */
 MUST_CHECK Status python_run_check(PythonRuntime *runtime, const Check *check, const PythonTask *task, Arena *arena,
                                    PythonVerdict *verdict_out, Error *err);
 

@@ -1,4 +1,5 @@
-/* Models of tiny functions, from the engine through a worker and back: parameters, what may be returned, what is told. */
+/* Models of tiny functions, from the engine through a worker and back: parameters, what may be returned, what is told.
+ */
 #include "python/python_fixture.h"
 #include "python_sdk_zip.h"
 
@@ -55,21 +56,35 @@ static void an_empty_upstream_has_a_schema(void **state) {
 
 static void values_of_all_types_come_back_as_they_went(void **state) {
     PythonFixture *f = *state;
-    fixture_sql(f, "CREATE TABLE source AS SELECT unnest([true, NULL]) AS b, 1::TINYINT AS i1, 2::SMALLINT AS i2, 3::INTEGER "
-                   "AS i4, 4::BIGINT AS i8, 5::UTINYINT AS u1, 6::USMALLINT AS u2, 7::UINTEGER AS u4, 8::UBIGINT AS u8, "
-                   "12345678901234567890123456789::HUGEINT AS h, 1.5::FLOAT AS f4, 'nan'::DOUBLE AS f8, "
-                   "12345.67::DECIMAL(9,2) AS d, 'ü€😀' AS s, '\\x00\\xFF'::BLOB AS bin, DATE '2026-02-28' AS dt, "
-                   "TIME '12:34:56.789' AS t, TIMESTAMP '2026-01-02 03:04:05.678901' AS ts, "
-                   "TIMESTAMP_NS '2026-01-02 03:04:05.678901234' AS tsn, TIMESTAMPTZ '2026-01-02 03:04:05+02' AS tz, "
-                   "INTERVAL '1 month 2 days 3 seconds' AS iv, [1, NULL, 3] AS l, [[1], [], NULL] AS ll, "
-                   "{'a': 1, 'b': 'x'} AS st, MAP {'k': 1, 'l': 2} AS mp, array_value(1, 2, 3) AS ar, NULL::VARCHAR AS n, "
-                   "uuid() AS uu");
+    fixture_sql(
+        f, "CREATE TABLE source AS SELECT unnest([true, NULL]) AS b, 1::TINYINT AS i1, 2::SMALLINT AS i2, 3::INTEGER "
+           "AS i4, 4::BIGINT AS i8, 5::UTINYINT AS u1, 6::USMALLINT AS u2, 7::UINTEGER AS u4, 8::UBIGINT AS u8, "
+           "12345678901234567890123456789::HUGEINT AS h, 1.5::FLOAT AS f4, 'nan'::DOUBLE AS f8, "
+           "12345.67::DECIMAL(9,2) AS d, 'ü€😀' AS s, '\\x00\\xFF'::BLOB AS bin, DATE '2026-02-28' AS dt, "
+           "TIME '12:34:56.789' AS t, TIMESTAMP '2026-01-02 03:04:05.678901' AS ts, "
+           "TIMESTAMP_NS '2026-01-02 03:04:05.678901234' AS tsn, TIMESTAMPTZ '2026-01-02 03:04:05+02' AS tz, "
+           "INTERVAL '1 month 2 days 3 seconds' AS iv, [1, NULL, 3] AS l, [[1], [], NULL] AS ll, "
+           "{'a': 1, 'b': 'x'} AS st, MAP {'k': 1, 'l': 2} AS mp, array_value(1, 2, 3) AS ar, NULL::VARCHAR AS n, "
+           "uuid() AS uu");
     fixture_input(f, "source", "SELECT * FROM source");
     assert_runs(f, HEAD "def m(source): return source.table()\n");
-    assert_output(f, "SELECT count(*) FROM (SELECT * REPLACE (uu::VARCHAR AS uu) FROM source EXCEPT ALL "
-                     "SELECT * REPLACE (uu::VARCHAR AS uu) FROM output)",
+    assert_output(f,
+                  "SELECT count(*) FROM (SELECT * REPLACE (uu::VARCHAR AS uu) FROM source EXCEPT ALL "
+                  "SELECT * REPLACE (uu::VARCHAR AS uu) FROM output)",
                   "0");
     assert_output(f, "SELECT count(*) FROM output", "2");
+}
+
+static void threads_of_a_model_may_read_upstreams_side_by_side(void **state) {
+    PythonFixture *f = *state;
+    fixture_input(f, "a", "SELECT range AS id FROM range(10000)");
+    fixture_input(f, "b", "SELECT range AS id FROM range(20000)");
+    fixture_input(f, "c", "SELECT range AS id FROM range(30000)");
+    assert_runs(f, "from concurrent.futures import ThreadPoolExecutor\n" HEAD "def m(a, b, c):\n"
+                   "    with ThreadPoolExecutor() as pool:\n"
+                   "        tables = list(pool.map(lambda handle: handle.table(), [a, b, c]))\n"
+                   "    return pa.table({'rows': [table.num_rows for table in tables]})\n");
+    assert_output(f, "SELECT list(rows) FROM output", "[10000, 20000, 30000]");
 }
 
 /* ---- Parameters */
@@ -118,18 +133,22 @@ static void this_gives_the_rows_of_before(void **state) {
 static void ctx_tells_about_the_run(void **state) {
     PythonFixture *f = *state;
     fixture_input(f, "ctx", NULL);
-    assert_runs(f, HEAD "def m(*, ctx):\n"
-                        "    ctx.logger.info('half %d', 50)\n"
-                        "    return pa.table({'v': [f'{ctx.model} {ctx.environment} {ctx.run} {ctx.is_cancelled()}']})\n");
+    assert_runs(f,
+                HEAD "def m(*, ctx):\n"
+                     "    ctx.logger.info('half %d', 50)\n"
+                     "    return pa.table({'v': [f'{ctx.model} {ctx.environment} {ctx.run} {ctx.is_cancelled()}']})\n");
     assert_output(f, "SELECT v FROM output", "m prod run-1 False");
     assert_contains(strbuf_str(&f->log), "info: half 50");
 }
 
 static void variables_of_the_project_have_their_types(void **state) {
     PythonFixture *f = *state;
-    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){.name = STR("region"), .type = VAR_STRING, .value = STR("EU")});
-    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){.name = STR("rate"), .type = VAR_FLOAT, .value = STR("1.5")});
-    var_config_vec_push(f->arena, &f->config.vars, (VarConfig){.name = STR("since"), .type = VAR_DATE, .value = STR("2026-01-02")});
+    var_config_vec_push(f->arena, &f->config.vars,
+                        (VarConfig){.name = STR("region"), .type = VAR_STRING, .value = STR("EU")});
+    var_config_vec_push(f->arena, &f->config.vars,
+                        (VarConfig){.name = STR("rate"), .type = VAR_FLOAT, .value = STR("1.5")});
+    var_config_vec_push(f->arena, &f->config.vars,
+                        (VarConfig){.name = STR("since"), .type = VAR_DATE, .value = STR("2026-01-02")});
     assert_runs(f, "from interlace import var\n" HEAD
                    "def m(): return pa.table({'v': [repr((var('region'), var('rate'), var('since')))]})\n");
     assert_output(f, "SELECT v FROM output", "('EU', 1.5, datetime.date(2026, 1, 2))");
@@ -158,7 +177,8 @@ static const ReturnCase wrong_returns[] = {
     {"def m(): return pa.table([[1], [2]], names=['a', 'a'])\n", "two columns called 'a'", ERROR_EXECUTION},
     {"def m():\n    yield one\n    yield pa.record_batch({'id': ['x']})\n",
      "batch 2: column 'id' is string, but int64 in the first batch", ERROR_EXECUTION},
-    {"def m():\n    yield one\n    yield pa.record_batch({'other': [1]})\n", "batch 2 lacks column 'id'", ERROR_EXECUTION},
+    {"def m():\n    yield one\n    yield pa.record_batch({'other': [1]})\n", "batch 2 lacks column 'id'",
+     ERROR_EXECUTION},
     {"def m(): raise ValueError('no\\nway')\n", "model 'm' failed: ValueError: no way", ERROR_EXECUTION},
 };
 
@@ -176,11 +196,12 @@ static void test_01_8_5_wrong_returns_are_refused_by_name(void **state) {
 static void a_failure_names_the_line_of_user_code(void **state) {
     PythonFixture *f = *state;
     fixture_write(f, "models/_help.py", "def divide(a, b):\n    return a / b\n");
-    assert_fails(f, "from interlace import model\n"
-                    "from _help import divide\n"
-                    "@model()\n"
-                    "def m():\n"
-                    "    return divide(1, 0)\n",
+    assert_fails(f,
+                 "from interlace import model\n"
+                 "from _help import divide\n"
+                 "@model()\n"
+                 "def m():\n"
+                 "    return divide(1, 0)\n",
                  "model 'm' failed: ZeroDivisionError: division by zero");
     assert_str(f->err.place.file, "models/_help.py", "file");
     assert_int_equal(f->err.place.line, 2);
@@ -203,11 +224,25 @@ static void test_10_5_a_handle_is_read_once(void **state) {
 
 static void what_comes_later_is_refused_by_name(void **state) {
     PythonFixture *f = *state;
-    assert_fails(f, "from interlace.dsl.decorators import REGISTRY, ModelDef\n" HEAD
-                    "def m(): REGISTRY.register_model(ModelDef(name='x', sql='SELECT 1'))\n",
+    assert_fails(f,
+                 "from interlace.dsl.decorators import REGISTRY, ModelDef\n" HEAD
+                 "def m(): REGISTRY.register_model(ModelDef(name='x', sql='SELECT 1'))\n",
                  "model 'x': registering a model while another one runs: not part of this version");
     assert_int_equal(f->err.kind, ERROR_PLAN);
     assert_fails(f, HEAD "def m(): from interlace.sources import RestClient\n", "interlace.sources.RestClient");
+}
+
+static void test_10_8_no_pyarrow_is_told_in_one_line(void **state) {
+    PythonFixture *f = *state;
+    fixture_write(f, "fake/pyarrow.py", "raise ImportError('not here')\n");
+    setenv("PYTHONPATH", path_join(f->arena, f->root, STR("fake")).ptr, 1);
+    Status status = fixture_run(f, "from interlace import model\n@model()\ndef m(): return 1\n");
+    unsetenv("PYTHONPATH");
+    assert_true(failed(status));
+    assert_contains(f->err.message, "model 'm': pyarrow is needed to run Python models and cannot be imported by ");
+    assert_contains(f->err.message, "not here");
+    assert_contains(f->err.hint, "-m pip install pyarrow");
+    assert_int_equal(f->err.kind, ERROR_CONFIGURATION);
 }
 
 /* ---- Workers */
@@ -327,6 +362,7 @@ int main(void) {
         PYTHON_TEST(test_01_8_3_a_generator_reads_a_second_upstream_late),
         PYTHON_TEST(an_upstream_that_is_read_in_part_or_not_at_all_is_given_up),
         PYTHON_TEST(an_empty_upstream_has_a_schema),
+        PYTHON_TEST(threads_of_a_model_may_read_upstreams_side_by_side),
         PYTHON_TEST(values_of_all_types_come_back_as_they_went),
         PYTHON_TEST(cursor_and_this_of_a_first_build_are_none),
         PYTHON_TEST(test_10_5_the_cursor_keeps_its_type_and_value),
@@ -337,6 +373,7 @@ int main(void) {
         PYTHON_TEST(a_failure_names_the_line_of_user_code),
         PYTHON_TEST(test_10_5_a_handle_is_read_once),
         PYTHON_TEST(what_comes_later_is_refused_by_name),
+        PYTHON_TEST(test_10_8_no_pyarrow_is_told_in_one_line),
         PYTHON_TEST(test_10_8_the_package_of_the_program_is_used),
         PYTHON_TEST(a_worker_serves_one_model_after_the_other),
         PYTHON_TEST(an_edited_helper_is_seen_by_the_next_run),

@@ -17,7 +17,8 @@ static const CancelCase cancels[] = {
     {"def m():\n    print('now')\n    time.sleep(3600)\n", 1500000},
     {"def m():\n    print('now')\n    while True: yield one\n", 1500000},
     {"def m():\n    print('now')\n    sum(range(10**13))\n", 4000000},
-    {"def m():\n    print('now')\n    while True:\n        try: time.sleep(3600)\n        except BaseException: pass\n", 4000000},
+    {"def m():\n    print('now')\n    while True:\n        try: time.sleep(3600)\n        except BaseException: pass\n",
+     4000000},
     {"def m():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
      "    print('now')\n    while True: time.sleep(1)\n",
      6500000},
@@ -34,8 +35,8 @@ static void a_cancelled_model_ends_within_five_seconds(void **state) {
         assert_true(failed(fixture_run(f, strbuf_c(&source))));
         int64_t took_us = clock_monotonic_us() - f->cancelled_us;
         if (f->err.kind != ERROR_INTERRUPTED || took_us > cancels[i].within_us) {
-            fail_msg("%s: %s after %lld us: " STR_FMT, cancels[i].body, error_kind_name(f->err.kind), (long long)took_us,
-                     STR_ARG(f->err.message));
+            fail_msg("%s: %s after %lld us: " STR_FMT, cancels[i].body, error_kind_name(f->err.kind),
+                     (long long)took_us, STR_ARG(f->err.message));
         }
         strbuf_clear(&f->log);
     }
@@ -78,10 +79,12 @@ static void a_failing_upstream_is_told_in_place_of_what_the_model_saw(void **sta
 
 static void an_upstream_that_is_not_wanted_any_more_is_interrupted(void **state) {
     PythonFixture *f = *state;
-    fixture_input(f, "slow", "SELECT a.range AS v FROM range(1000000) a WHERE (SELECT count(*) FROM range(3000000) b WHERE "
-                             "hash(b.range) % (a.range + 2) = 1) > 0");
+    fixture_input(f, "slow",
+                  "SELECT a.range AS v FROM range(1000000) a WHERE (SELECT count(*) FROM range(3000000) b WHERE "
+                  "hash(b.range) % (a.range + 2) = 1) > 0");
     int64_t started_us = clock_monotonic_us();
-    assert_fails(f, HEAD "def m(slow):\n    threading.Timer(0.5, lambda: os._exit(9)).start()\n    return slow.table()\n",
+    assert_fails(f,
+                 HEAD "def m(slow):\n    threading.Timer(0.5, lambda: os._exit(9)).start()\n    return slow.table()\n",
                  "exit code 9");
     assert_true(clock_monotonic_us() - started_us < 30000000);
 }

@@ -43,6 +43,7 @@ static Str write_request(const void *context, int64_t task_id, Arena *arena) {
 
 typedef struct Drain {
     const PythonOutput *output;
+    bool has_begun;
     int64_t rows;
 } Drain;
 
@@ -63,6 +64,7 @@ static Status drain_output(Task *task, Drain *drain, Error *err) {
     ArrowSource source = {.read = task_read_output, .context = task};
     TRY(arrow_ipc_in_open(&source, &stream, err));
     TRY(drain->output->begin(drain->output->context, arrow_ipc_in_schema(stream), err));
+    drain->has_begun = true;
     return append_all(drain, stream, err);
 }
 
@@ -84,13 +86,17 @@ static Status work(Task *task, void *context, Error *err) {
     return status;
 }
 
-static Status check_count(const TaskPlan *plan, const ConfigValue *result, int64_t rows, Error *err) {
-    int64_t claimed = frame_int(result, STR("rows"));
-    if (claimed == rows) {
-        return OK;
+static Status verify(const Task *task, void *context, Error *err) {
+    const Drain *drain = context;
+    int64_t claimed = frame_int(task->result, STR("rows"));
+    if (!drain->has_begun) {
+        return error_set(err, ERROR_EXECUTION, STR_FMT " failed: its worker gave no output", STR_ARG(task->what));
     }
-    return error_set(err, ERROR_EXECUTION, STR_FMT " failed: its worker speaks of %lld rows, but %lld came",
-                     STR_ARG(plan->what), (long long)claimed, (long long)rows);
+    if (claimed != drain->rows) {
+        return error_set(err, ERROR_EXECUTION, STR_FMT " failed: its worker speaks of %lld rows, but %lld came",
+                         STR_ARG(task->what), (long long)claimed, (long long)drain->rows);
+    }
+    return OK;
 }
 
 Status python_run_model(PythonRuntime *runtime, const PythonTask *task, int64_t *rows_out, Error *err) {
@@ -103,11 +109,11 @@ Status python_run_model(PythonRuntime *runtime, const PythonTask *task, int64_t 
         .write = write_request,
         .context = task,
         .work = work,
+        .verify = verify,
         .work_context = &drain,
     };
     const ConfigValue *result;
     TRY(runtime_do(runtime, &plan, arena, &result, err));
-    TRY(check_count(&plan, result, drain.rows, err));
     *rows_out = drain.rows;
     return OK;
 }

@@ -24,8 +24,10 @@ typedef struct TaskPlan {
     Str what;
     const PythonParameterVec *parameters;
     TaskWriter write;
-    const void *context;                        /* for `write` */
+    const void *context;                                        /* for `write` */
     Status (*work)(Task *task, void *work_context, Error *err); /* after task_begin; NULL: nothing but the outcome */
+    /* Judges a result before it counts; NULL: all are good. A worker with a bad one gets no other task. */
+    Status (*verify)(const Task *task, void *work_context, Error *err);
     void *work_context;
 } TaskPlan;
 

@@ -36,8 +36,8 @@ static Str embedded_zip(void) {
     return (Str){(const char *)interlace_sdk_zip, interlace_sdk_zip_size};
 }
 
-/* Written under the name of its content: whoever finds it need not look inside. The first worker unpacks it beside that; from a
- * folder Python starts faster. */
+/* Written under the name of its content: whoever finds it need not look inside. The first worker unpacks it beside
+ * that; from a folder Python starts faster. */
 static Status unpack_embedded(const ProjectConfig *config, Arena *arena, Sdk *sdk, Error *err) {
     sdk->identity = sha256_hex(arena, embedded_zip());
     Str folder = path_join(arena, config->cache_path, STR("sdk"));

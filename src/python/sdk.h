@@ -1,5 +1,6 @@
 /* Where workers find the Python package `interlace`: it is in the binary as a zip, which is written to the cache folder
- * once. The folder that INTERLACE_SDK_PATH names (the one above `interlace/`) is used in its place: for working on it. */
+ * once. The folder that INTERLACE_SDK_PATH names (the one above `interlace/`) is used in its place: for working on it.
+ */
 #ifndef INTERLACE_PYTHON_SDK_H
 #define INTERLACE_PYTHON_SDK_H
 

@@ -7,7 +7,7 @@
 
 typedef struct Spawner Spawner;
 
-Spawner *spawner_create(void); /* the thread starts with the first spawn */
+Spawner *spawner_create(void);          /* the thread starts with the first spawn */
 void spawner_destroy(Spawner *spawner); /* kills what it started and still lives; NULL is fine */
 DEFINE_AUTO(Spawner, spawner, spawner_destroy)
 

@@ -57,6 +57,15 @@ static const PythonParameter *find_parameter(const Task *task, Str name) {
     return NULL;
 }
 
+static bool was_asked_for(const Task *task, const PythonParameter *parameter) {
+    for (size_t i = 0; i < task->pumps.count; i++) {
+        if (input_pump_parameter(task->pumps.items[i]) == parameter) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static Status send_input(Task *task, Str name, int reader, Error *err) {
     AUTO(strbuf) StrBuf text = {0};
     JsonWriter json;
@@ -72,7 +81,7 @@ static Status send_input(Task *task, Str name, int reader, Error *err) {
 static Status on_open_input(Task *task, const Frame *frame, Error *err) {
     Str name = frame_text(frame->fields, STR("param"));
     const PythonParameter *parameter = find_parameter(task, name);
-    if (parameter == NULL) {
+    if (parameter == NULL || was_asked_for(task, parameter)) {
         return error_set(err, ERROR_EXECUTION, "protocol error: rows of '" STR_FMT "' were asked for", STR_ARG(name));
     }
     InputPump *pump;
@@ -125,9 +134,9 @@ static Status on_unexpected(Task *task, const Frame *frame, Error *err) {
 }
 
 static Status (*const frame_handlers[])(Task *task, const Frame *frame, Error *err) = {
-    [FRAME_READY] = on_unexpected,    [FRAME_LOADING] = on_unexpected, [FRAME_MANIFEST] = on_unexpected,
-    [FRAME_OPEN_INPUT] = on_open_input, [FRAME_OUTPUT] = on_output,    [FRAME_LOG] = on_unexpected,
-    [FRAME_RESULT] = on_result,       [FRAME_ERROR] = on_error,        [FRAME_STALE] = on_stale,
+    [FRAME_READY] = on_unexpected,      [FRAME_LOADING] = on_unexpected, [FRAME_MANIFEST] = on_unexpected,
+    [FRAME_OPEN_INPUT] = on_open_input, [FRAME_OUTPUT] = on_output,      [FRAME_LOG] = on_unexpected,
+    [FRAME_RESULT] = on_result,         [FRAME_ERROR] = on_error,        [FRAME_STALE] = on_stale,
     [FRAME_PONG] = on_unexpected,
 };
 static_assert(COUNT_OF(frame_handlers) == FRAME_TYPE_COUNT, "one handler per FrameType");
@@ -201,6 +210,11 @@ void task_stop(Task *task) {
     for (size_t i = 0; i < COUNT_OF(stop_steps) && task->outcome == TASK_RUNNING; i++) {
         worker_signal(task->worker, stop_steps[i].signal);
         wait_at_most(task, stop_steps[i].wait_ms);
+    }
+    if (task->outcome == TASK_RUNNING) { /* it hangs in the kernel: not even SIGKILL ends that at once */
+        error_set(&task->reason, ERROR_EXECUTION, STR_FMT " failed: its Python worker cannot be ended",
+                  STR_ARG(task->what));
+        fail(task, true);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Task: one request to one worker, from sending it to its outcome: events of the worker, rows of inputs and of the output,
- * cancellation, death. One thread. */
+/* Task: one request to one worker, from sending it to its outcome: events of the worker, rows of inputs and of the
+ * output, cancellation, death. One thread. */
 #ifndef INTERLACE_PYTHON_TASK_H
 #define INTERLACE_PYTHON_TASK_H
 

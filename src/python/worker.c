@@ -88,7 +88,7 @@ static Status spawn(const WorkerOptions *options, Worker *worker, Error *err) {
     };
     ProcessOptions process = {
         .arguments = arguments,
-        .directory = str_to_c(arena, options->config->root),
+        .directory = "/", /* Python would look for its own modules in the project first; the worker goes there later */
         .fds = {nothing, output.theirs, errors.theirs, control.theirs},
     };
     TRY(worker_environment(options->sdk->path, arena, &process.environment, err));
@@ -161,16 +161,6 @@ void worker_ask_to_end(Worker *worker) {
     fd_close(&worker->control);
 }
 
-/* The group is killed while its leader is not yet reaped: until then no other group can have its number. */
-static void reap(Worker *worker) {
-    if (worker->pid > 0 && worker->state != WORKER_DEAD) {
-        (void)kill(-worker->pid, SIGKILL);
-        while (waitpid(worker->pid, &worker->exit_status, 0) < 0 && errno == EINTR) {
-        }
-        worker->state = WORKER_DEAD;
-    }
-}
-
 static void wait_for_end(const Worker *worker, int grace_ms) {
     struct pollfd wait = {.fd = worker->watch, .events = POLLIN};
     int64_t deadline_us = clock_monotonic_us() + (int64_t)grace_ms * 1000;
@@ -179,6 +169,20 @@ static void wait_for_end(const Worker *worker, int grace_ms) {
         if (poll(&wait, 1, (int)(left_us / 1000) + 1) > 0) {
             return;
         }
+    }
+}
+
+#define KILL_PATIENCE_MS 5000
+
+/* The group is killed while its leader is not yet reaped: until then no other group can have its number. One that hangs
+ * in the kernel is left behind. */
+static void reap(Worker *worker) {
+    if (worker->pid > 0 && worker->state != WORKER_DEAD) {
+        (void)kill(-worker->pid, SIGKILL);
+        wait_for_end(worker, KILL_PATIENCE_MS);
+        while (waitpid(worker->pid, &worker->exit_status, WNOHANG) < 0 && errno == EINTR) {
+        }
+        worker->state = WORKER_DEAD;
     }
 }
 
@@ -315,8 +319,10 @@ static bool is_ready_to_read(const struct pollfd *poll) {
 /* poll passes over negative descriptors. */
 static void poll_all(const Worker *worker, int extra_fd, int timeout_ms, struct pollfd polls[POLL_COUNT]) {
     const int fds[POLL_COUNT] = {
-        [POLL_CONTROL] = worker->control,          [POLL_STDOUT] = worker->log.pipes[0].fd,
-        [POLL_STDERR] = worker->log.pipes[1].fd,   [POLL_WATCH] = worker->watch,
+        [POLL_CONTROL] = worker->control,
+        [POLL_STDOUT] = worker->log.pipes[0].fd,
+        [POLL_STDERR] = worker->log.pipes[1].fd,
+        [POLL_WATCH] = worker->watch,
         [POLL_EXTRA] = extra_fd,
     };
     for (size_t i = 0; i < POLL_COUNT; i++) {
@@ -367,7 +373,8 @@ static Status take_control(Worker *worker, bool has_ended, bool *has_event, Work
     return OK;
 }
 
-static Status wait_once(Worker *worker, int extra_fd, int timeout_ms, bool *has_event, WorkerEvent *event_out, Error *err) {
+static Status wait_once(Worker *worker, int extra_fd, int timeout_ms, bool *has_event, WorkerEvent *event_out,
+                        Error *err) {
     struct pollfd polls[POLL_COUNT];
     poll_all(worker, extra_fd, timeout_ms, polls);
     worker_log_drain(&worker->log); /* what was printed comes before the frame that was sent after it */
@@ -415,7 +422,8 @@ static ssize_t send_with_fd(int socket, Str bytes, int fd) {
     struct iovec part = {.iov_base = (void *)(uintptr_t)bytes.ptr, .iov_len = bytes.size};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd >= 0) {
-        control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        control.header =
+            (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         message.msg_control = &control;
         message.msg_controllen = sizeof control;
         memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
@@ -486,12 +494,8 @@ typedef struct SignalMeaning {
 } SignalMeaning;
 
 static const SignalMeaning signal_meanings[] = {
-    {SIGKILL, "; perhaps memory ran out"},
-    {SIGSEGV, ": a fault in native code"},
-    {SIGBUS, ": a fault in native code"},
-    {SIGILL, ": a fault in native code"},
-    {SIGFPE, ": a fault in native code"},
-    {SIGABRT, ": native code gave up"},
+    {SIGKILL, "; perhaps memory ran out"}, {SIGSEGV, ": a fault in native code"}, {SIGBUS, ": a fault in native code"},
+    {SIGILL, ": a fault in native code"},  {SIGFPE, ": a fault in native code"},  {SIGABRT, ": native code gave up"},
 };
 
 static const char *signal_meaning(int number) {
@@ -509,5 +513,5 @@ Str worker_death(const Worker *worker, Arena *arena) {
         const char *name = sigabbrev_np(WTERMSIG(status));
         return str_format(arena, "was killed by SIG%s%s", name == NULL ? "?" : name, signal_meaning(WTERMSIG(status)));
     }
-    return str_format(arena, "ended with exit code %d in the middle of its work", WEXITSTATUS(status));
+    return str_format(arena, "ended with exit code %d", WEXITSTATUS(status));
 }

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-extern char **environ;
-
 DEFINE_VEC(VariableVec, variable_vec, const char *)
 
 static bool has_name(Str variable, Str name) {
@@ -17,8 +15,7 @@ static bool is_token(Str variable) {
 }
 
 static bool is_replaced(Str variable) {
-    return has_name(variable, STR("PYTHONPATH")) || has_name(variable, STR("PYTHONSAFEPATH")) ||
-           has_name(variable, STR("INTERLACE_PYTHONPATH"));
+    return has_name(variable, STR("PYTHONPATH")) || has_name(variable, STR("INTERLACE_PYTHONPATH"));
 }
 
 static void add(Arena *arena, VariableVec *variables, const char *name, Str value) {
@@ -45,7 +42,6 @@ Status worker_environment(Str sdk_path, Arena *arena, const char *const **variab
         path = str_format(arena, STR_FMT ":%s", STR_ARG(sdk_path), inherited);
     }
     add(arena, &variables, "PYTHONPATH", path);
-    add(arena, &variables, "PYTHONSAFEPATH", STR("1")); /* the project's files do not hide modules of Python itself */
     variable_vec_push(arena, &variables, NULL);
     *variables_out = variables.items;
     return OK;

@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 
-/* NULL-terminated KEY=VALUE, in the arena. What PYTHONPATH was is kept in INTERLACE_PYTHONPATH: the worker puts it back. */
+/* NULL-terminated KEY=VALUE, in the arena. What PYTHONPATH was is kept in INTERLACE_PYTHONPATH: the worker puts it
+ * back. */
 MUST_CHECK Status worker_environment(Str sdk_path, Arena *arena, const char *const **variables_out, Error *err);
 
 #endif

@@ -53,8 +53,8 @@ static void lines_come_when_they_are_complete(void **state) {
     print(listener, 1, "oops\r\n");
     print(listener, 0, "o\n\nthree");
     worker_log_end_task(&listener->log);
-    assert_str(strbuf_str(&listener->lines),
-               "stdout: one\nstderr: oops\nstdout: two\nstdout: \nstdout: three\n", "all");
+    assert_str(strbuf_str(&listener->lines), "stdout: one\nstderr: oops\nstdout: two\nstdout: \nstdout: three\n",
+               "all");
     assert_str(strbuf_str(&listener->log.last_error), "oops", "last error");
 }
 

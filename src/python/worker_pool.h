@@ -7,7 +7,7 @@
 typedef struct WorkerPool WorkerPool;
 
 WorkerPool *worker_pool_create(WorkerSetup *setup, size_t workers_max); /* keeps `setup`; starts nothing yet */
-void worker_pool_destroy(WorkerPool *pool); /* no worker may be lent; NULL is fine */
+void worker_pool_destroy(WorkerPool *pool);                             /* no worker may be lent; NULL is fine */
 DEFINE_AUTO(WorkerPool, worker_pool, worker_pool_destroy)
 
 /* An idle worker, a new one, or, when all are lent, the next that is given back. ERROR_INTERRUPTED when `is_cancelled`

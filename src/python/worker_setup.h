@@ -1,5 +1,5 @@
-/* WorkerSetup: what every worker of a runtime is started with. Interpreter and package are looked for on first need, once.
- * Any thread. */
+/* WorkerSetup: what every worker of a runtime is started with. Interpreter and package are looked for on first need,
+ * once. Any thread. */
 #ifndef INTERLACE_PYTHON_WORKER_SETUP_H
 #define INTERLACE_PYTHON_WORKER_SETUP_H
 

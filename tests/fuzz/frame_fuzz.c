@@ -1,4 +1,5 @@
-/* Control frames of a worker: any bytes, cut anywhere (the first byte says where), and what is made of errors in them. */
+/* Control frames of a worker: any bytes, cut anywhere (the first byte says where), and what is made of errors in them.
+ */
 #include "python/frame.h"
 #include "python/worker_error.h"
 

@@ -1,4 +1,4 @@
-"""Prints one digest of the canonical forms of the files given: run under different interpreters by test_stability.py."""
+"""Prints a digest of the canonical form of each file given. Run by test_stability.py under different interpreters."""
 
 import hashlib
 import sys

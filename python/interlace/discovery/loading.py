@@ -1,7 +1,6 @@
 """Imports project files, each on its own: what one registers, imports or breaks does not touch the others."""
 
 import hashlib
-import importlib
 import os
 import sys
 import types
@@ -104,18 +103,15 @@ def _execute(loaded):
     module.__file__ = loaded.absolute
     loaded.module = module
     sys.modules[module.__name__] = module  # dataclasses and pickle look for it there
-    importlib.invalidate_caches()
     exec(code, module.__dict__)
 
 
 def _take_helpers(root, saved_modules):
     """Takes the project's modules out of the module cache again: a neighbour may have one of the same name."""
     helpers = {}
-    for name, module in list(sys.modules.items()):
-        place = _module_place(module)
-        if saved_modules.get(name) is module or place is None or name.startswith("interlace_project__"):
-            continue
-        if is_project_file(place, root):
+    for name, module in [item for item in sys.modules.items() if saved_modules.get(item[0]) is not item[1]]:
+        place = None if name.startswith("interlace_project__") else _module_place(module)
+        if place is not None and is_project_file(place, root):
             module.__interlace_stamp__ = _stamp(place)
             helpers[name] = module
             del sys.modules[name]

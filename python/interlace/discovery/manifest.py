@@ -1,5 +1,6 @@
 """What the core is told about one imported file: the file, its models, checks and streams, and its faults."""
 
+import functools
 import hashlib
 
 from interlace.discovery import parameters
@@ -94,6 +95,7 @@ def _as_list(value):
     return [value] if isinstance(value, str) else list(value or ())
 
 
+@functools.lru_cache(maxsize=4096)
 def _sha256(path):
     try:
         with open(path, "rb") as file:

@@ -78,8 +78,8 @@ def _install():
 
 
 def _recorded_class(base):
-    """A class of the environment that notes the names asked for. Without slots of its own it has the layout of `base`, so
-    that the environment everyone has a reference to can become one."""
+    """A class of the environment that notes the names asked for. Without slots of its own it has the layout of `base`,
+    so that the environment everyone has a reference to can become one."""
 
     def getitem(self, name):
         if _recording is not None and isinstance(name, str):

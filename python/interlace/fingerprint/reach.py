@@ -2,11 +2,11 @@
 
 From the function, each name that it loads is followed: to module-level functions, classes and constants of its own
 file, and through imports to those of other files of the project, and so on. Installed packages end the walk: they
-appear by name only. Code that finds names by itself (`exec`, `eval`, `importlib`, a bare module, a star import) takes its whole
-file, and the files that this one imports.
+appear by name only. Code that finds names by itself (`exec`, `eval`, `importlib`, a bare module, a star import) takes
+its whole file, and the files that this one imports.
 
-The form is a list of numbered sections in the order in which they are first reached, each with where its names lead. So
-file names and the order of a file do not show, and what is not reached does not either.
+The form is a list of numbered sections in the order in which they are first reached, each with where its names lead.
+So file names and the order of a file do not show, and what is not reached does not either.
 """
 
 import ast

@@ -7,7 +7,7 @@ import sys
 
 from interlace.discovery.places import is_project_file
 from interlace.exceptions import DefinitionError
-from interlace.fingerprint.scopes import Import, import_bindings
+from interlace.fingerprint.scopes import import_bindings
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DECLARING = frozenset(("model", "check", "stream"))
@@ -23,6 +23,7 @@ class SourceFile:
         self.statements = {}  # name → the module-level statements that bind or change it, in order
         self.imports = {}  # name → Import
         self.stars = []  # Imports of `from m import *`
+        self._functions = None  # (name, first line) → [(node, the functions around it)]
         self.forms, self.uses = {}, {}  # of module-level nodes, by id: see reach.py
         for statement in self.tree.body:
             self._note(statement)
@@ -68,10 +69,13 @@ class SourceFile:
         return last in names
 
     def find_function(self, code):
-        """The node of a function with its code object, and the functions around it. DefinitionError: not there."""
-        found = []
-        _collect_functions(self.tree, code, (), found)
-        if not found:
+        """[(node, the functions around it)] of the function with this code object. Several lambdas of one line cannot
+        be told apart: all of them. DefinitionError when there is none."""
+        if self._functions is None:
+            self._functions = {}
+            _collect_functions(self.tree, (), self._functions)
+        found = self._functions.get((code.co_name, code.co_firstlineno))
+        if found is None:
             raise DefinitionError(f"the source of '{code.co_name}' cannot be found in {os.path.basename(self.path)}")
         return found
 
@@ -174,22 +178,17 @@ def _root_name(node):
         yield node.id
 
 
-def _collect_functions(node, code, enclosing, found):
+def _collect_functions(node, enclosing, functions):
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _FUNCTIONS):
-            if _matches(child, code):
-                found.append((child, enclosing))
-            _collect_functions(child, code, (*enclosing, child), found)
+            functions.setdefault(_code_key(child), []).append((child, enclosing))
+            _collect_functions(child, (*enclosing, child), functions)
         else:
-            _collect_functions(child, code, enclosing, found)
+            _collect_functions(child, enclosing, functions)
 
 
-def _matches(node, code):
-    """Functions are known by line and name. Several lambdas on one line cannot be told apart: all of them count."""
+def _code_key(node):
+    """Name and first line, as the function's code object has them."""
     if isinstance(node, ast.Lambda):
-        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
-    return node.name == code.co_name and first == code.co_firstlineno
-
-
-__all__ = ["Import", "SourceFile", "SourceFiles"]
+        return "<lambda>", node.lineno
+    return node.name, min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])

@@ -1,7 +1,7 @@
 """Sends a model's output to the core as one Arrow stream.
 
-The stream is opened when the schema is known, batch by batch what the function gives is cast to types that travel, cut to
-a size that the core takes, and written; the write waits while the core is behind. Only a whole output gets the end
+The stream is opened when the schema is known. Batch by batch, what the function gives is cast to types that travel, cut
+to a size that the core takes, and written; the write waits while the core is behind. Only a whole output gets the end
 marker.
 """
 

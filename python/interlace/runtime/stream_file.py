@@ -4,8 +4,8 @@ import io
 
 
 class SocketReader(io.RawIOBase):
-    """The reading side; `at_end` tells that the other side closed it. After an Arrow end marker nothing is read any more,
-    so then it stays False: that is how a broken stream is told from a whole one."""
+    """The reading side; `at_end` tells that the other side closed it. After an Arrow end marker nothing is read any
+    more, so then it stays False: that is how a broken stream is told from a whole one."""
 
     def __init__(self, sock):
         super().__init__()

@@ -1,5 +1,5 @@
-"""Cancellation of the running task. The core sends SIGINT, which also ends a wait in the operating system; the exception
-is raised at the next bytecode, only while a task runs."""
+"""Cancellation of the running task. The core sends SIGINT, which also ends a wait in the operating system; the
+exception is raised at the next bytecode, only while a task runs."""
 
 import signal
 

@@ -1,6 +1,7 @@
-"""Control frames over the socket to the core: u32 little-endian length, then one JSON object; a file descriptor rides on
-the first byte of its frame."""
+"""Control frames over the socket to the core: u32 little-endian length, then one JSON object; a file descriptor rides
+on the first byte of its frame."""
 
+import _thread
 import json
 import os
 import socket
@@ -17,10 +18,12 @@ class ProtocolError(Exception):
 
 
 class Channel:
-    """Both directions of the control socket."""
+    """Both directions of the control socket. Frames may be sent from any thread; one asks at a time (`asking`)."""
 
     def __init__(self, sock):
         self.socket = sock
+        self.sending = _thread.allocate_lock()
+        self.asking = _thread.allocate_lock()
         self.received = bytearray()
         self.fds = []
 
@@ -30,8 +33,9 @@ class Channel:
         if len(payload) > FRAME_SIZE_MAX:
             raise ProtocolError(f"a frame of type '{frame['t']}' has {len(payload)} bytes, more than {FRAME_SIZE_MAX}")
         data = _LENGTH.pack(len(payload)) + payload
-        sent = socket.send_fds(self.socket, [data], [fd]) if fd is not None else 0
-        self.socket.sendall(memoryview(data)[sent:])
+        with self.sending:
+            sent = socket.send_fds(self.socket, [data], [fd]) if fd is not None else 0
+            self.socket.sendall(memoryview(data)[sent:])
 
     def receive(self):
         """The next frame; None when the core closed the socket."""

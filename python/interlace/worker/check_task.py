@@ -16,7 +16,7 @@ _COUNT_MAX = 2**63 - 1
 
 
 def run_check(worker, frame):
-    """Answers the frame `run_check`; gives the fields of its `result`: the verdict `error` for a function that raises."""
+    """Answers the frame `run_check`; gives the fields of its `result`. A function that raises has the verdict `error`."""
     inputs = worker.inputs(frame["task"])
     try:
         need_pyarrow()

@@ -52,7 +52,11 @@ class Inputs:
         return None
 
     def _ask(self, name):
-        """The socket that carries the rows of parameter `name`."""
+        """The socket that carries the rows of parameter `name`. Threads of the model may ask at the same time."""
+        with self.channel.asking:
+            return self._exchange(name)
+
+    def _exchange(self, name):
         self.channel.send({"t": "open_input", "task": self.task, "param": name})
         reply = self.channel.receive()
         if reply is None:

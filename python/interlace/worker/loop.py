@@ -34,6 +34,7 @@ class Worker:
     def hello(self, frame):
         """Answers with what this process is; the core decides whether they understand each other."""
         self.root = frame["root"]
+        _enter_project(self.root)
         self.files = ProjectFiles(self.root)
         _variables.set_values(frame.get("vars") or {})
         self.channel.send(
@@ -117,14 +118,19 @@ def _flush_output():
             pass
 
 
-def _tidy_process(root):
+def _enter_project(root):
+    """Its folder is the current one, and the last place to import from: its files do not hide modules of Python."""
+    os.chdir(root)
+    sys.path.append(root)
+
+
+def _tidy_process():
     """The environment and path of user code are those it would have without us."""
-    os.environ.pop("PYTHONSAFEPATH", None)
     inherited = os.environ.pop("INTERLACE_PYTHONPATH", None)
     os.environ.pop("PYTHONPATH", None)
     if inherited is not None:
         os.environ["PYTHONPATH"] = inherited
-    sys.path[:] = [entry for entry in sys.path if entry not in ("", root)] + [root]
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
 
 
 def main():
@@ -134,7 +140,7 @@ def main():
     faulthandler.enable()  # a crash in native code leaves its stack in the log
     os.set_inheritable(_CONTROL_FD, False)
     _restore_output()
-    _tidy_process(os.getcwd())
+    _tidy_process()
     _unpack_once()
     worker = Worker(Channel(socket.socket(fileno=_CONTROL_FD)))
     worker.cancellation.install()
