@@ -58,11 +58,12 @@ static const char *check_node(Pair node, int64_t limit) {
     return node.second < 0 || node.second > node.first ? "a column with an impossible number of nulls" : NULL;
 }
 
-/* A buffer: its place in the body, and its size. */
+/* A buffer: its place in the body, a multiple of 8, and its size. */
 static const char *check_buffer(Pair buffer, int64_t limit) {
-    bool is_inside =
-        buffer.first >= 0 && buffer.second >= 0 && buffer.first <= limit && buffer.second <= limit - buffer.first;
-    return is_inside ? NULL : "a buffer outside of its message";
+    if (buffer.first < 0 || buffer.second < 0 || buffer.first > limit || buffer.second > limit - buffer.first) {
+        return "a buffer outside of its message";
+    }
+    return buffer.first % 8 == 0 ? NULL : "a buffer at an odd place";
 }
 
 /* Absent vectors are empty. */
