@@ -133,7 +133,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_01_8_4_whatever_may_be_returned_arrives(name):
+def test_whatever_may_be_returned_arrives(name):
     assert call(CALLS[name]).to_pylist() == ROWS
 
 
@@ -235,7 +235,7 @@ def test_types_are_fitted_when_no_value_is_lost(first, second, expected):
         ([1], [True], "batch 2: column 'v' is bool"),
     ],
 )
-def test_01_8_4_other_differences_name_batch_column_and_types(first, second, message):
+def test_other_differences_name_batch_column_and_types(first, second, message):
     with pytest.raises(ExecutionError) as caught:
         send(batches({"v": first}, {"v": second}))
     assert str(caught.value).startswith(message)

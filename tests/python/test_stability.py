@@ -42,7 +42,7 @@ def test_the_form_does_not_depend_on_hashes():
 
 
 @pytest.mark.skipif(not other_interpreters(), reason="no other interpreter is installed")
-def test_03_1_the_form_is_equal_under_all_supported_pythons():
+def test_the_form_is_equal_under_all_supported_pythons():
     files = [CORPUS, *sorted(PACKAGE_FOLDER.rglob("*.py"))]
     expected = digests(sys.executable, files)
     for python in other_interpreters():

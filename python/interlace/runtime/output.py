@@ -32,6 +32,7 @@ class Output:
         self._file = None
         self._writer = None
         self._schema = None
+        self._given, self._wire = None, None  # the last batch's schema, and what it is sent as
         self._held = []  # (number, batch) before the stream is open
         self.rows = 0
         self.batches = 0
@@ -39,7 +40,9 @@ class Output:
     def write_all(self, result, columns):
         """Writes all that the function gave. On an exception call `abandon`."""
         for number, schema, batch in numbered_batches(result, columns):
-            self._write(number, wire_schema(schema), batch)
+            if self._given is None or not schema.equals(self._given, check_metadata=True):
+                self._given, self._wire = schema, wire_schema(schema)
+            self._write(number, self._wire, batch)
         if self._schema is None:
             raise DefinitionError(
                 "it yielded nothing, not even a schema",
@@ -63,10 +66,14 @@ class Output:
             self._schema = with_types_of(self._schema, schema, number)
         if batch is not None:
             self._held.append((number, _as_sent(batch, schema)))
-        held_size = sum(held.nbytes for _, held in self._held)
-        if self._writer is not None or not has_untyped(self._schema) or held_size > _HELD_SIZE_MAX:
+        if self._writer is not None or self._may_open():
             self._open()
             self._write_held()
+
+    def _may_open(self):
+        """True when the schema is settled, or enough was held in the hope that it will be."""
+        held_size = sum(held.nbytes for _, held in self._held)
+        return not has_untyped(self._schema) or held_size > _HELD_SIZE_MAX
 
     def _open(self):
         """Opens the stream, once; what was held goes first."""
@@ -93,6 +100,8 @@ class Output:
 
 
 def _as_sent(batch, schema):
+    if batch.schema.equals(schema, check_metadata=True):
+        return batch
     columns = [cast_column(batch.column(index), field.type, field.name) for index, field in enumerate(schema)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 

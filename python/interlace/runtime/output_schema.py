@@ -39,6 +39,8 @@ def with_types_of(schema, later, number):
 
 def fit(batch, schema, number):
     """`batch` with exactly the columns and types of `schema`. ExecutionError naming batch, column and both types."""
+    if batch.schema.equals(schema):
+        return batch
     check_names(schema, batch.schema, number)
     columns = [_fit_column(batch.column(field.name), field, number) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
