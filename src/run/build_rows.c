@@ -38,7 +38,7 @@ static Status write_sql(Build *build, Error *err) {
     StrategyInput input = strategy_input(build);
     input.source = build->query;
     StrategyStatementVec statements = {0};
-    TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, err));
+    TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, NULL, err));
     return run_statements(build, &statements, &build->rows, err);
 }
 
@@ -113,7 +113,7 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
     StrategyInput input = strategy_input(build);
     input.columns = &columns;
     StrategyStatementVec statements = {0};
-    TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, err));
+    TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, NULL, err));
     TRY(run_statements(build, &statements, &build->rows, err));
     return duck_appender_open(connection, build->relation.schema, build->relation.name, schema, &python->appender, err);
 }

@@ -16,10 +16,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "window/interval_set.h"
 
 #define STATE_FORMAT_VERSION 1
 
 typedef struct StateStore StateStore;
+typedef struct StateLock StateLock;
 
 MUST_CHECK Status state_store_open(Str path, StateStore **store_out, Error *err); /* created and migrated */
 MUST_CHECK Status state_store_open_existing(Str path, StateStore **store_out, Error *err);
@@ -54,6 +56,23 @@ MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snaps
                                         Error *err); /* insert or replace */
 MUST_CHECK Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at,
                                       Error *err);
+
+/* ---- Ledger: which windows of an incremental model's relation are filled. It belongs to the relation, so snapshots that
+ * share a relation share it. Written after the warehouse committed: recorded means committed. */
+typedef struct LedgerKey {
+    Str engine;
+    Str catalog, schema, name; /* of the relation; catalog empty for owned ones */
+} LedgerKey;
+
+MUST_CHECK Status state_ledger_load(StateStore *store, const LedgerKey *key, Arena *arena, IntervalSet *filled_out,
+                                    Error *err);
+/* One transaction each; fenced by the lock. */
+MUST_CHECK Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err);
+MUST_CHECK Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
+                                      Error *err);
+MUST_CHECK Status state_ledger_clear(StateStore *store, StateLock *lock, const LedgerKey *key, Error *err);
+MUST_CHECK Status state_ledger_copy(StateStore *store, StateLock *lock, const LedgerKey *from, const LedgerKey *to,
+                                    Error *err); /* replaces what `to` had */
 
 /* ---- Environments: model → snapshot. */
 typedef struct Pointer {
@@ -100,8 +119,6 @@ typedef struct LockHolder {
     int64_t pid;
     TimeUs since;
 } LockHolder;
-
-typedef struct StateLock StateLock;
 
 typedef struct LockOptions {
     Str command;

@@ -36,7 +36,9 @@ static void create_for_appender(const StrategyInput *input, Arena *arena, Strate
     push_create(arena, sql_text_own(arena, strbuf_copy(&sql, arena)), statements_out);
 }
 
-Status replace_write(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out, Error *err) {
+Status replace_write(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
+                     StrVec *notes_out, Error *err) {
+    (void)notes_out;
     if (!input->capabilities->create_or_replace) {
         return error_set(err, ERROR_PLAN, "strategy replace needs an engine with CREATE OR REPLACE");
     }

@@ -4,6 +4,7 @@
 
 #include "strategy/strategy.h"
 
-Status replace_write(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out, Error *err);
+Status replace_write(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
+                     StrVec *notes_out, Error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include "strategy/strategies.h"
 
 typedef Status (*StrategyWriter)(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
-                                 Error *err);
+                                 StrVec *notes_out, Error *err);
 
 /* A strategy without a writer is refused when the project loads. */
 static const StrategyWriter writers[STRATEGY_COUNT] = {
@@ -11,9 +11,9 @@ static const StrategyWriter writers[STRATEGY_COUNT] = {
 };
 
 Status strategy_write(StrategyKind kind, const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
-                      Error *err) {
+                      StrVec *notes_out, Error *err) {
     if (writers[kind] == NULL) {
         return error_set(err, ERROR_INTERNAL, "no statements for strategy %s", strategy_name(kind));
     }
-    return writers[kind](input, arena, statements_out, err);
+    return writers[kind](input, arena, statements_out, notes_out, err);
 }

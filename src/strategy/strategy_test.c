@@ -14,7 +14,7 @@ static Str write_one(StrategyInput input, Arena *arena) {
     StrategyStatementVec statements = {0};
     input.capabilities = &duckdb_like;
     input.target = (SqlRelation){.schema = STR("interlace__main"), .name = STR("a\"b__0123")};
-    assert_false(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, &err)));
+    assert_false(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, NULL, &err)));
     assert_int_equal(statements.count, 1);
     return statements.items[0].sql.text;
 }
@@ -62,7 +62,7 @@ static void statements_keep_the_places_of_the_query(void **state) {
                            .target = {.schema = STR("s"), .name = STR("t")},
                            .capabilities = &duckdb_like};
     StrategyStatementVec statements = {0};
-    assert_false(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, &err)));
+    assert_false(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, NULL, &err)));
     const SqlText *sql = &statements.items[0].sql;
     SourceSpan place = sql_text_place(sql, str_find(sql->text, STR("nothing")), arena);
     assert_int_equal(place.line, 2);
@@ -76,7 +76,7 @@ static void an_engine_without_create_or_replace_is_refused(void **state) {
     EngineCapabilities none = {0};
     StrategyInput input = {.capabilities = &none};
     StrategyStatementVec statements = {0};
-    assert_true(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, &err)));
+    assert_true(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, NULL, &err)));
     assert_int_equal(err.kind, ERROR_PLAN);
 }
 
