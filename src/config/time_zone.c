@@ -2,12 +2,16 @@
 
 #include "base/files.h"
 
+#include <stdlib.h>
+
 #define ZONE_FILE_SIZE_MAX ((size_t)1024 * 1024)
 
-static const Str zone_directory = STR_INIT("/usr/share/zoneinfo");
+Str time_zone_directory(void) {
+    const char *variable = getenv("TZDIR");
+    return variable != NULL && variable[0] == '/' ? str_from(variable) : STR("/usr/share/zoneinfo");
+}
 
-/* Letters, digits, `_`, `+`, `-`, parted by single `/`: nothing that leads out of the zone folder. */
-static bool has_zone_shape(Str name) {
+bool time_zone_has_shape(Str name) {
     for (size_t i = 0; i < name.size; i++) {
         char c = name.ptr[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -33,8 +37,9 @@ static bool is_zone_file(Str path) {
 
 Status time_zone_check(Str name, const char *what, SourceSpan place, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
-    bool known = has_zone_shape(name) &&
-                 (!file_is_directory(zone_directory) || is_zone_file(path_join(scratch, zone_directory, name)));
+    Str directory = time_zone_directory();
+    bool known = time_zone_has_shape(name) &&
+                 (!file_is_directory(directory) || is_zone_file(path_join(scratch, directory, name)));
     if (known) {
         return OK;
     }

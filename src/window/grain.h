@@ -23,7 +23,7 @@ typedef struct Grain {
  * whose multiples do not fit, and months that neither divide a year nor are years. */
 MUST_CHECK Status grain_parse(Str text, Grain *grain_out, Error *err);
 bool grain_equal(Grain a, Grain b);
-/* Windows then never cross midnight and days are made of whole windows (or windows of whole days). */
+/* Windows then never cross midnight: days are made of whole windows, or windows of whole days. */
 bool grain_divides_days(Grain grain);
 /* Whole days, weeks or months: what a DATE column can be cut by. */
 bool grain_is_whole_days(Grain grain);
@@ -31,7 +31,7 @@ bool grain_is_whole_days(Grain grain);
 /* Greatest boundary <= t, least boundary >= t; clamped to [WALL_MIN, WALL_MAX]. */
 WallUs grain_floor(Grain grain, WallUs t);
 WallUs grain_ceil(Grain grain, WallUs t);
-/* The boundary `count` grains after the boundary `t` (before it when negative). */
+/* The boundary `count` grains after the boundary `t` (before it when negative); clamped like floor and ceil. */
 WallUs grain_step(Grain grain, WallUs t, int64_t count);
 /* Grains between two boundaries, start <= end. */
 int64_t grain_count(Grain grain, WallUs start, WallUs end);
