@@ -10,6 +10,13 @@ MUST_CHECK Status file_read(Str path, size_t size_max, Arena *arena, Str *conten
 /* Writes beside the target and renames over it, with fsync when `durable`: a reader sees the old or the new file whole.
  */
 MUST_CHECK Status file_write_atomic(Str path, Str content, bool durable, Error *err);
+/* For a file or a folder that another part writes: a name beside `path`, of which no two are alike. */
+Str file_temporary_name(Arena *arena, Str path);
+/* What stands at `temporary` takes the place of `path`, once it is on the disk; readers see the old or the new one whole.
+ * On failure the temporary goes. */
+MUST_CHECK Status file_publish(Str temporary, Str path, Error *err);
+void file_remove_temporaries(Str path); /* all temporary names of `path` that a dead process left */
+void file_remove_tree(Str path);        /* as far as it can be removed */
 bool file_exists(Str path);
 bool file_is_directory(Str path);
 MUST_CHECK Status directory_create_all(Str path, Error *err); /* like mkdir -p */

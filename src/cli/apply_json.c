@@ -19,11 +19,15 @@ static void write_names(const RunSummary *summary, Str key, ModelOutcome outcome
     json_end_array(writer);
 }
 
-static void write_rows(int64_t inserted, JsonWriter *writer) {
+static void write_rows(const RowCounts *rows, JsonWriter *writer) {
+    if (!rows->is_known) {
+        json_null(writer);
+        return;
+    }
     json_begin_object(writer);
-    json_int_field(writer, STR("inserted"), inserted);
-    json_int_field(writer, STR("updated"), 0);
-    json_int_field(writer, STR("deleted"), 0);
+    json_int_field(writer, STR("inserted"), rows->inserted);
+    json_int_field(writer, STR("updated"), rows->updated);
+    json_int_field(writer, STR("deleted"), rows->deleted);
     json_end_object(writer);
 }
 
@@ -32,9 +36,9 @@ static void write_rows_of_models(const RunSummary *summary, JsonWriter *writer) 
     json_begin_object(writer);
     for (size_t i = 0; i < summary->model_count; i++) {
         const ModelResult *model = &summary->models[i];
-        if (model->outcome == OUTCOME_BUILT && model->rows != ROWS_UNKNOWN) {
+        if (model->outcome == OUTCOME_BUILT && model->model->materialise != MATERIALISE_VIEW) {
             json_key(writer, model->model->name);
-            write_rows(model->rows, writer);
+            write_rows(&model->rows, writer);
         }
     }
     json_end_object(writer);
@@ -81,7 +85,7 @@ void apply_write_response(const ApplyResult *result, const CheckResultVec *check
     write_no_names(STR("transfers"), writer);
     write_rows_of_models(summary, writer);
     write_timings(summary, writer);
-    write_no_names(STR("gated"), writer);
+    write_names(summary, STR("gated"), OUTCOME_GATED, writer);
     write_checks(checks, writer);
     json_key(writer, STR("plan"));
     plan_write_json(result->plan, writer);
@@ -120,11 +124,14 @@ static void write_done_event(const Event *event, JsonWriter *writer, Arena *aren
     write_model(event, writer);
     write_seconds(event, writer);
     json_key(writer, STR("rows"));
-    if (event->rows == ROWS_UNKNOWN) {
-        json_null(writer);
-    } else {
-        write_rows(event->rows, writer);
-    }
+    write_rows(&event->rows, writer);
+}
+
+static void write_window_event(const Event *event, JsonWriter *writer, Arena *arena) {
+    (void)arena;
+    write_model(event, writer);
+    json_int_field(writer, STR("done"), event->done);
+    json_int_field(writer, STR("total"), event->total);
 }
 
 static void write_failed_event(const Event *event, JsonWriter *writer, Arena *arena) {
@@ -168,6 +175,7 @@ typedef void (*EventWriter)(const Event *event, JsonWriter *writer, Arena *arena
 static const EventWriter event_writers[] = {
     [EVENT_PLAN] = write_plan_event,
     [EVENT_MODEL_START] = write_start_event,
+    [EVENT_MODEL_WINDOW] = write_window_event,
     [EVENT_MODEL_DONE] = write_done_event,
     [EVENT_MODEL_FAILED] = write_failed_event,
     [EVENT_MODEL_CANCELLED] = write_cancelled_event,

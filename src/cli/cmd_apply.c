@@ -5,12 +5,15 @@
 #include "cli/model_text.h"
 #include "cli/plan_text.h"
 #include "cli/report.h"
+#include "cli/run_json.h"
+#include "cli/run_options.h"
 #include "cli/table.h"
 
 /* What is gathered while apply works. The emitter calls it from several threads, never two at once, while the main
  * thread waits in apply(): so it may use the Cli. */
 typedef struct ApplyWatch {
     Cli *cli;
+    const ApplyOptions *options;
     Arena *arena;               /* of the copies below */
     CheckResultVec late_checks; /* of models that are not built: only their checks changed */
 } ApplyWatch;
@@ -122,15 +125,14 @@ static void print_built_models(Cli *cli, const ApplyResult *result) {
         if (built->outcome != OUTCOME_BUILT) {
             continue;
         }
-        bool is_counted = built->rows != ROWS_UNKNOWN;
+        Str rows = built->rows.is_known ? row_count_text(cli->arena, &built->rows) : STR_EMPTY;
         TableCell cells[] = {
             CELL(model->name),
             CELL(str_from(materialise_name(model->materialise))),
             CELL(str_from(strategy_name(model->strategy))),
             CELL(model->engine),
             CELL(model_upstream_text(result->plan->project, model, cli->arena)),
-            CELL_STYLED(is_counted ? row_count_text(cli->arena, built->rows) : STR_EMPTY,
-                        built->rows > 0 ? STYLE_GOOD : STYLE_PLAIN),
+            CELL_STYLED(rows, rows.size > 0 ? STYLE_GOOD : STYLE_PLAIN),
             CELL(str_format(cli->arena, "%.2fs", built->seconds)),
         };
         table_add(table, cells);
@@ -139,13 +141,27 @@ static void print_built_models(Cli *cli, const ApplyResult *result) {
     table_write(table, &cli->out, &cli->text);
 }
 
-static void print_final_line(Cli *cli, const RunSummary *summary, bool is_failure) {
+/* "Built 3 model(s)", "Ran 2 model(s) (31 task(s))". */
+static void append_done(Cli *cli, const RunSummary *summary, WindowVerb verb) {
+    static const char *const words[] = {
+        [WINDOW_APPLY] = "Built",
+        [WINDOW_RUN] = "Ran",
+        [WINDOW_RESTATE] = "Restated",
+    };
+    strbuf_format(&cli->text, "%s %zu model(s)", words[verb], summary->built);
+    if (verb != WINDOW_APPLY) {
+        strbuf_format(&cli->text, " (%lld task(s))", (long long)summary->tasks);
+    }
+}
+
+static void print_final_line(Cli *cli, const RunSummary *summary, WindowVerb verb, bool is_failure) {
     if (is_failure) {
-        cli_line(cli, "Built %zu model(s); nothing promoted.", summary->built);
+        append_done(cli, summary, verb);
+        cli_line(cli, "; nothing promoted.");
         return;
     }
-    strbuf_format(&cli->text, "Built %zu model(s); promoted %zu to '" STR_FMT "'.", summary->built, summary->promoted,
-                  STR_ARG(summary->environment));
+    append_done(cli, summary, verb);
+    strbuf_format(&cli->text, "; promoted %zu to '" STR_FMT "'.", summary->promoted, STR_ARG(summary->environment));
     if (summary->reused > 0) {
         strbuf_format(&cli->text, " Reused %zu model(s).", summary->reused);
     }
@@ -154,13 +170,19 @@ static void print_final_line(Cli *cli, const RunSummary *summary, bool is_failur
     strbuf_char(&cli->text, '\n');
 }
 
-static void print_for_people(Cli *cli, const ApplyResult *result, const CheckResultVec *checks, bool is_failure) {
+static void print_for_people(ApplyWatch *watch, const ApplyResult *result, const CheckResultVec *checks,
+                             bool is_failure) {
+    Cli *cli = watch->cli;
     const RunSummary *summary = &result->summary;
     if (is_failure && summary->built == 0) {
         return;
     }
     if (summary->is_empty) {
-        plan_text_append(cli, result->plan, (PlanTextOptions){0});
+        if (watch->options->verb == WINDOW_APPLY) {
+            plan_text_append(cli, result->plan, (PlanTextOptions){0});
+        } else {
+            cli_line(cli, "nothing selected");
+        }
         return;
     }
     if (!cli_is_quiet(cli) && summary->built > 0) {
@@ -169,19 +191,29 @@ static void print_for_people(Cli *cli, const ApplyResult *result, const CheckRes
     if (!cli_is_quiet(cli) && checks->count > 0) {
         print_checks_line(cli, checks);
     }
-    print_final_line(cli, summary, is_failure);
+    print_final_line(cli, summary, watch->options->verb, is_failure);
 }
 
 /* --- Result for programs ---------------------------------------------------------------------------------------------
  */
 
-static void print_document(Cli *cli, const ApplyResult *result, const CheckResultVec *checks, const ErrorList *faults) {
+static void print_tasks(const ApplyWatch *watch, const ApplyResult *result, JsonWriter *writer) {
+    if (watch->options->verb != WINDOW_APPLY && result->targets != NULL) {
+        json_key(writer, STR("tasks"));
+        run_json_write_tasks(result->plan, result->targets, watch->options, writer);
+    }
+}
+
+static void print_document(ApplyWatch *watch, const ApplyResult *result, const CheckResultVec *checks,
+                           const ErrorList *faults) {
+    Cli *cli = watch->cli;
     JsonWriter *writer = cli_json_begin(cli);
     json_begin_object(writer);
     if (faults->count > 0) {
         report_write_json(faults, writer, cli->arena);
     }
     apply_write_response(result, checks, writer);
+    print_tasks(watch, result, writer);
     json_end_object(writer);
     cli_json_end(cli);
 }
@@ -197,45 +229,61 @@ static void print_result(ApplyWatch *watch, const ApplyResult *result, const Err
     } else if (result == NULL) {
         return; /* failed before there was a plan: only the errors are told */
     } else if (cli_wants_json(cli)) {
-        print_document(cli, result, &checks, faults);
+        print_document(watch, result, &checks, faults);
     } else {
-        print_for_people(cli, result, &checks, is_failure);
+        print_for_people(watch, result, &checks, is_failure);
     }
 }
 
 /* --- Command ---------------------------------------------------------------------------------------------------------
  */
 
+static void read_options(const Invocation *invocation, ApplyOptions *options) {
+    options->environment = invocation_text(invocation, OPTION_ENV);
+    options->select = invocation_list(invocation, OPTION_SELECT);
+    options->exclude = invocation_list(invocation, OPTION_EXCLUDE);
+    options->force = invocation_flag(invocation, OPTION_FORCE);
+    options->keep_going = invocation_flag(invocation, OPTION_KEEP_GOING);
+    options->strict = invocation_flag(invocation, OPTION_STRICT);
+    options->parallelism = (size_t)invocation_number(invocation, OPTION_PARALLELISM);
+    options->lock_timeout_us = invocation_number(invocation, OPTION_LOCK_TIMEOUT);
+}
+
 static Status carry_out(ApplyWatch *watch, ErrorList *faults) {
     Cli *cli = watch->cli;
-    const Invocation *invocation = cli->invocation;
     AUTO(session) Session *session = NULL;
     AUTO(apply_result) ApplyResult *result = NULL;
-    ApplyOptions options = {
-        .environment = invocation_text(invocation, OPTION_ENV),
-        .select = invocation_list(invocation, OPTION_SELECT),
-        .exclude = invocation_list(invocation, OPTION_EXCLUDE),
-        .force = invocation_flag(invocation, OPTION_FORCE),
-        .keep_going = invocation_flag(invocation, OPTION_KEEP_GOING),
-        .strict = invocation_flag(invocation, OPTION_STRICT),
-        .parallelism = (size_t)invocation_number(invocation, OPTION_PARALLELISM),
-        .lock_timeout_us = invocation_number(invocation, OPTION_LOCK_TIMEOUT),
-    };
     EventSink events = {.emit = watch_event, .context = watch};
     Status status = cli_open_session(cli, events, &session, faults);
     if (!failed(status)) {
-        status = apply(session, &options, &result, faults);
+        status = apply(session, watch->options, &result, faults);
     }
     console_end_live(cli->console);
     print_result(watch, result, faults, failed(status));
     return status;
 }
 
-Status command_apply(Cli *cli, ErrorList *faults) {
-    if (invocation_flag(cli->invocation, OPTION_DRY_RUN)) {
-        return command_plan(cli, faults);
-    }
+static Status command_build(Cli *cli, WindowVerb verb, ErrorList *faults) {
+    AUTO(error) Error err = {0};
     AUTO(arena) Arena *arena = arena_create();
-    ApplyWatch watch = {.cli = cli, .arena = arena};
+    ApplyOptions options = {0};
+    read_options(cli->invocation, &options);
+    CLI_TRY(run_options_read(cli, verb, &options, &err));
+    if (invocation_flag(cli->invocation, OPTION_DRY_RUN)) {
+        return verb == WINDOW_APPLY ? command_plan(cli, faults) : run_dry(cli, &options, faults);
+    }
+    ApplyWatch watch = {.cli = cli, .options = &options, .arena = arena};
     return carry_out(&watch, faults);
+}
+
+Status command_apply(Cli *cli, ErrorList *faults) {
+    return command_build(cli, WINDOW_APPLY, faults);
+}
+
+Status command_run(Cli *cli, ErrorList *faults) {
+    return command_build(cli, WINDOW_RUN, faults);
+}
+
+Status command_restate(Cli *cli, ErrorList *faults) {
+    return command_build(cli, WINDOW_RESTATE, faults);
 }

@@ -50,6 +50,11 @@ typedef enum OptionId {
     OPTION_CHECK,
     OPTION_QUERY_LIMIT,
     OPTION_QUERY_FORMAT,
+    OPTION_START,
+    OPTION_END,
+    OPTION_BATCH,
+    OPTION_ORDER,
+    OPTION_CATCH_UP,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,

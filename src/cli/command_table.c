@@ -43,6 +43,15 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "At most so many rows, up to 10,000"},
     [OPTION_QUERY_FORMAT] = {"format", 'f', OPTION_TYPE_CHOICE, "FORMAT", "table", .choices = "table csv json lines",
                             .summary = "How to print the rows"},
+    [OPTION_START]       = {"start", 0, OPTION_TYPE_TEXT, "ISO",
+                            .summary = "First moment of the windows, as 2026-07-01 or 2026-07-01T06:00"},
+    [OPTION_END]         = {"end", 0, OPTION_TYPE_TEXT, "ISO", .summary = "End of the windows; itself not in them"},
+    [OPTION_BATCH]       = {"batch", 0, OPTION_TYPE_TEXT, "N",
+                            .summary = "At most so many adjacent windows in one statement; auto chooses"},
+    [OPTION_ORDER]       = {"order", 0, OPTION_TYPE_CHOICE, "ORDER", "oldest", .choices = "oldest newest",
+                            .summary = "Which windows of a model come first"},
+    [OPTION_CATCH_UP]    = {"catch-up", 0, OPTION_TYPE_FLAG,
+                            .summary = "Fill every complete window since the last one that is filled"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -79,6 +88,21 @@ const Command command_table[] = {
      .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) |
                 O(JSON_OR_LINES)},
+
+    {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
+     .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"
+                "Other models are built once by their own strategy. Checks gate, then the environment moves.",
+     .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(CATCH_UP) | O(BATCH) | O(ORDER) | O(PARALLELISM) |
+                O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+
+    {.name = "restate", .summary = "Build the selected models again, whatever is filled", .run = command_restate,
+     .details = "As run, but windows of the range are done again even if they are filled.",
+     .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(BATCH) | O(ORDER) | O(PARALLELISM) |
+                O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+
+    {.name = "intervals", .summary = "Show which windows of a model are filled", .run = command_intervals,
+     .arguments = {{"MODEL", .summary = "An incremental model"}},
+     .options = O(ENV) | O(PATH) | O(JSON)},
 
     {.name = "models", .summary = "List the project's models", .run = command_models,
      .options = O(ENV) | O(PATH) | SELECTION | O(TAG) | O(JSON)},

@@ -225,6 +225,10 @@ static void append_event_text(StrBuf *out, const Event *event) {
     case EVENT_MODEL_CANCELLED:
         strbuf_format(out, STR_FMT " %.2fs", STR_ARG(event->model->name), event->seconds);
         return;
+    case EVENT_MODEL_WINDOW:
+        strbuf_format(out, STR_FMT " %lld/%lld", STR_ARG(event->model->name), (long long)event->done,
+                      (long long)event->total);
+        return;
     case EVENT_CHECK:
         strbuf_format(out, STR_FMT "." STR_FMT " " STR_FMT, STR_ARG(event->check->model),
                       STR_ARG(event->check->check_name), STR_ARG(event->check->status));

@@ -36,7 +36,18 @@ Str number_text(Arena *arena, int64_t number) {
     return strbuf_copy(&out, arena);
 }
 
-Str row_count_text(Arena *arena, int64_t rows) {
-    Str text = number_text(arena, rows);
-    return rows > 0 ? str_format(arena, "+" STR_FMT, STR_ARG(text)) : text;
+static void append_count(Arena *arena, char sign, int64_t rows, StrBuf *out) {
+    if (rows > 0) {
+        strbuf_text(out, strbuf_str(out).size > 0 ? " " : "");
+        strbuf_char(out, sign);
+        strbuf_append(out, number_text(arena, rows));
+    }
+}
+
+Str row_count_text(Arena *arena, const RowCounts *rows) {
+    AUTO(strbuf) StrBuf text = {0};
+    append_count(arena, '+', rows->inserted, &text);
+    append_count(arena, '~', rows->updated, &text);
+    append_count(arena, '-', rows->deleted, &text);
+    return strbuf_copy(&text, arena);
 }

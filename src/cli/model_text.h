@@ -3,6 +3,7 @@
 #define INTERLACE_CLI_MODEL_TEXT_H
 
 #include "project/project.h"
+#include "run/event.h"
 
 /* Direct upstreams, in dependency order. */
 StrVec model_upstream_names(const Project *project, const Model *model, Arena *arena);
@@ -11,8 +12,9 @@ Str model_upstream_text(const Project *project, const Model *model, Arena *arena
 /* An engine column says something only then. */
 bool project_uses_several_engines(const Project *project);
 
-/* 12345 as "12,345"; with a sign in front when it is not 0: "+12,345". */
+/* 12345 as "12,345". */
 Str number_text(Arena *arena, int64_t number);
-Str row_count_text(Arena *arena, int64_t rows);
+/* "+25,000,000", "+1 ~2"; empty when nothing changed. */
+Str row_count_text(Arena *arena, const RowCounts *rows);
 
 #endif

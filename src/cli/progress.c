@@ -47,6 +47,16 @@ static void remove_row(Progress *progress, const Model *model) {
     }
 }
 
+static void take_window(Progress *progress, const Event *event) {
+    for (size_t i = 0; i < progress->running.count; i++) {
+        ProgressRow *row = &progress->running.items[i];
+        if (row->model == event->model) {
+            row->done = event->done;
+            row->total = event->total;
+        }
+    }
+}
+
 typedef struct EndedRow {
     Glyph glyph;
     Style style;
@@ -74,7 +84,10 @@ void progress_take(Progress *progress, const Event *event, int64_t now_us, const
         return;
     case EVENT_MODEL_START:
         progress->started_us = progress->started_us == 0 ? now_us : progress->started_us;
-        progress_row_vec_push(progress->arena, &progress->running, (ProgressRow){event->model, now_us});
+        progress_row_vec_push(progress->arena, &progress->running, (ProgressRow){.model = event->model, .started_us = now_us});
+        return;
+    case EVENT_MODEL_WINDOW:
+        take_window(progress, event);
         return;
     case EVENT_MODEL_DONE:
         take_end(progress, event, (EndedRow){GLYPH_DONE, STYLE_GOOD, "done"}, terminal, stays_out);
@@ -111,6 +124,9 @@ static void draw_running(const Progress *progress, const ProgressRow *row, int64
     pad(out, row->model->name, progress->name_width);
     strbuf_format(out, "  %-9s  ", "building");
     append_clock(out, now_us - row->started_us);
+    if (row->total > 0) {
+        strbuf_format(out, "  window %lld/%lld", (long long)row->done, (long long)row->total);
+    }
 }
 
 static void draw_bottom(const Progress *progress, int64_t now_us, Str dot, StrBuf *out) {

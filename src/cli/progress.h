@@ -8,7 +8,8 @@
 
 typedef struct ProgressRow {
     const Model *model;
-    int64_t started_us; /* monotonic */
+    int64_t started_us;  /* monotonic */
+    int64_t done, total; /* windows; total 0: it has none */
 } ProgressRow;
 DEFINE_VEC(ProgressRowVec, progress_row_vec, ProgressRow)
 

@@ -119,6 +119,15 @@ static ChangeReason reason_of(const Comparison *comparison, const Model *model) 
     return first_changed_upstream(comparison->plan, model) != NULL ? REASON_UPSTREAM : REASON_DEFINITION;
 }
 
+/* Until a change can be proven harmless it is breaking. One of a delivered table or file holds from the next delivery
+ * on: what can not be delivered into the columns that are there is refused before the first row. */
+static ChangeCategory category_of(const Pointer *pointer, const Model *model) {
+    if (pointer == NULL) {
+        return CATEGORY_NONE;
+    }
+    return model_is_terminal(model) ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
+}
+
 static PlanChange compare_model(const Comparison *comparison, const Model *model) {
     const Pointer *pointer = comparison->promoted[model->index];
     const Snapshot *previous = comparison->plan->current[model->index];
@@ -128,7 +137,7 @@ static PlanChange compare_model(const Comparison *comparison, const Model *model
         .model = model,
         .name = model->name,
         .type = pointer == NULL ? CHANGE_ADDED : CHANGE_MODIFIED,
-        .category = pointer == NULL ? CATEGORY_NONE : CATEGORY_BREAKING,
+        .category = category_of(pointer, model),
         .reason = reason,
         .reason_upstream = upstream == NULL ? STR_EMPTY : upstream->name,
         .previous_fingerprint = pointer == NULL ? STR_EMPTY : pointer->fingerprint,
@@ -291,6 +300,9 @@ const char *change_category_name(ChangeCategory category) {
 const char *change_build_name(const PlanChange *change) {
     if (change->model == NULL || change->model->materialise == MATERIALISE_EPHEMERAL) {
         return "—";
+    }
+    if (model_is_terminal(change->model)) {
+        return "deliver";
     }
     return change->reused ? "reuse" : "rebuild";
 }

@@ -129,4 +129,9 @@ static inline bool model_has_relation(const Model *model) {
     return model->materialise == MATERIALISE_VIRTUAL || model->materialise == MATERIALISE_VIEW;
 }
 
+/* Delivered outside of the warehouse: no snapshot relation, no environment view. */
+static inline bool model_is_terminal(const Model *model) {
+    return model->materialise == MATERIALISE_TABLE || model->materialise == MATERIALISE_FILE;
+}
+
 #endif

@@ -13,21 +13,6 @@ typedef struct LaterFeature {
     Str key; /* whose place the fault has; empty: the model's */
 } LaterFeature;
 
-static bool has_strategy(const Project *project, const Model *model, Str key) {
-    (void)project, (void)key;
-    return model->strategy != STRATEGY_REPLACE;
-}
-
-static bool is_table(const Project *project, const Model *model, Str key) {
-    (void)project, (void)key;
-    return model->materialise == MATERIALISE_TABLE;
-}
-
-static bool is_file(const Project *project, const Model *model, Str key) {
-    (void)project, (void)key;
-    return model->materialise == MATERIALISE_FILE;
-}
-
 static bool is_declared(const Project *project, const Model *model, Str key) {
     (void)project;
     const ConfigValue *value = config_find(model->declaration, key);
@@ -54,11 +39,6 @@ static bool takes(const Model *model, ParameterKind kind) {
     return false;
 }
 
-static bool takes_this(const Project *project, const Model *model, Str key) {
-    (void)project, (void)key;
-    return takes(model, PARAMETER_THIS);
-}
-
 static bool takes_window(const Project *project, const Model *model, Str key) {
     (void)project, (void)key;
     return takes(model, PARAMETER_WINDOW);
@@ -78,14 +58,9 @@ static bool reads_stream(const Project *project, const Model *model, Str key) {
 /* Keys that stand with a strategy or a terminal alone are covered by the rows of these. */
 /* clang-format off */
 static const LaterFeature later_features[] = {
-    {"strategy",                                       has_strategy,      STR_INIT("strategy")},
-    {"materialise: table",                             is_table,          STR_INIT("materialise")},
-    {"materialise: file",                              is_file,           STR_INIT("materialise")},
     {"indexes",                                        is_declared,       STR_INIT("indexes")},
     {"constraints",                                    is_declared,       STR_INIT("constraints")},
-    {"a schema policy",                                is_declared,       STR_INIT("schema")},
     {"audit thresholds",                               is_declared,       STR_INIT("audit")},
-    {"a cursor",                                       is_declared,       STR_INIT("cursor")},
     {"declared column lineage",                        is_declared,       STR_INIT("lineage")},
     {"a timeout",                                      is_declared,       STR_INIT("timeout")},
     {"retries",                                        is_declared,       STR_INIT("retries")},
@@ -95,7 +70,6 @@ static const LaterFeature later_features[] = {
     {"a check of the packages it requires",            is_declared,       STR_INIT("requires")},
     {"the switch enabled:",                            is_declared,       STR_INIT("enabled")},
     {"commits during a pull",                          is_declared,       STR_INIT("commit_every")},
-    {"the parameter 'this'",                           takes_this,        STR_INIT("")},
     {"the parameter 'window'",                         takes_window,      STR_INIT("")},
     {"a stream",                                       reads_stream,      STR_INIT("")},
     {"a dialect that is not its engine's",             has_other_dialect, STR_INIT("dialect")},
@@ -103,19 +77,10 @@ static const LaterFeature later_features[] = {
 };
 /* clang-format on */
 
-/* A strategy is named by its own word. */
-static Str feature_text(const Model *model, const LaterFeature *feature, Arena *arena) {
-    if (feature->is_needed == has_strategy) {
-        return str_format(arena, "%s %s", feature->feature, strategy_name(model->strategy));
-    }
-    return str_from(feature->feature);
-}
-
 static void refuse_feature(const Model *model, const LaterFeature *feature, ErrorList *faults) {
-    AUTO(arena) Arena *arena = arena_create();
     AUTO(error) Error err;
     error_init(&err);
-    Str text = feature_text(model, feature, arena);
+    Str text = str_from(feature->feature);
     error_set_at(&err, ERROR_PLAN, model_key_place(model, feature->key),
                  "model '" STR_FMT "' needs " STR_FMT ", which this version does not have yet", STR_ARG(model->name),
                  STR_ARG(text));
@@ -123,18 +88,6 @@ static void refuse_feature(const Model *model, const LaterFeature *feature, Erro
     error_detail(&err, STR("model"), model->name);
     error_detail(&err, STR("feature"), text);
     error_list_take(faults, &err);
-}
-
-/* A Python function that delivers says why in words of its own. */
-static Status check_python_terminal(const Model *model, Error *err) {
-    if (model->kind != MODEL_PYTHON ||
-        (model->materialise != MATERIALISE_TABLE && model->materialise != MATERIALISE_FILE)) {
-        return OK;
-    }
-    return model_refuse(
-        model, model_key_place(model, STR("materialise")), "combo.py_terminal", err,
-        "a Python model has no delivery of its own; put a SQL model with materialise: table or file over "
-        "it");
 }
 
 /* Its reasons are better than ours: what the configuration of the engine lacks. Said once for each engine. */
@@ -153,7 +106,7 @@ static Status check_engine(const Project *project, const Model *model, StrMap *c
 static bool check_model(const Project *project, const Model *model, StrMap *checked, ErrorList *faults) {
     AUTO(error) Error err;
     error_init(&err);
-    if (failed(check_engine(project, model, checked, &err)) || failed(check_python_terminal(model, &err))) {
+    if (failed(check_engine(project, model, checked, &err))) {
         error_list_take(faults, &err);
         return false;
     }

@@ -8,6 +8,7 @@
 #include "run/check_runner.h"
 #include "run/metadata_checks.h"
 #include "run/promotion.h"
+#include "run/run_preview.h"
 
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static bool is_cancelled(void *context) {
 static Status take_lock(Apply *apply, Error *err) {
     TRY(session_state_for_writing(apply->session, &apply->state, err));
     LockOptions options = {
-        .command = STR("apply"),
+        .command = str_from(window_verb_name(apply->options->verb)),
         .timeout_us = apply->options->lock_timeout_us,
         .on_wait = note_waiting,
         .is_cancelled = is_cancelled,
@@ -57,12 +58,22 @@ static void start_results(Apply *apply) {
     apply->models = ARENA_NEW_ARRAY(apply->result->arena, ModelResult, plan->tasks.count);
     for (size_t i = 0; i < plan->tasks.count; i++) {
         apply->models[i].model = plan->tasks.items[i].model;
-        apply->models[i].rows = ROWS_UNKNOWN;
     }
     apply->result->models = apply->models;
     apply->result->summary.models = apply->models;
     apply->result->summary.model_count = apply->model_count;
-    apply->result->summary.is_empty = plan->is_empty;
+    apply->result->summary.is_empty = plan->is_empty && plan->tasks.count == 0;
+}
+
+/* `run` and `restate` have no gate: they build what they select as it is written now. */
+static void note_breaking(Apply *apply) {
+    const PlanChangeVec *changes = &apply->result->plan->changes;
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->items[i].category == CATEGORY_BREAKING) {
+            session_note(apply->session, "the change of '" STR_FMT "' is breaking and goes live with this command",
+                         STR_ARG(changes->items[i].name));
+        }
+    }
 }
 
 static Status make_plan(Apply *apply, Error *err) {
@@ -70,12 +81,102 @@ static Status make_plan(Apply *apply, Error *err) {
         .environment = apply->options->environment,
         .select = apply->options->select,
         .exclude = apply->options->exclude,
+        .rebuild_all = apply->options->verb != WINDOW_APPLY,
     };
     TRY(plan_from_state(apply->session->project, apply->state, &options, apply->result->arena, &apply->result->plan,
                         err));
     start_results(apply);
     session_emit(apply->session, (Event){.type = EVENT_PLAN, .plan = apply->result->plan});
+    if (apply->options->verb != WINDOW_APPLY) {
+        note_breaking(apply);
+        return OK;
+    }
     return plan_check_gate(apply->result->plan, apply->options->force, err);
+}
+
+/* ---- Step 4: where each task's rows go, and the windows of this command. */
+
+static bool needs_warehouse(const Plan *plan) {
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        if (plan->changes.items[i].type == CHANGE_REMOVED) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        const Model *model = plan->tasks.items[i].model;
+        if (model->materialise != MATERIALISE_EPHEMERAL || plan->current[model->index] != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Attachments into which this command delivers; the others are opened for reading only. */
+static StrVec written_aliases(const Apply *apply) {
+    const Plan *plan = apply->result->plan;
+    StrVec aliases = {0};
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        const Model *model = plan->tasks.items[i].model;
+        bool delivers = model->materialise == MATERIALISE_TABLE &&
+                        str_vec_contains(&model->environments, apply->options->environment);
+        Str alias = relation_of_target(model).catalog;
+        if (delivers && !str_vec_contains(&aliases, alias)) {
+            str_vec_push(apply->session->arena, &aliases, alias);
+        }
+    }
+    return aliases;
+}
+
+static Status open_warehouse(Apply *apply, EngineConnection **connection_out, Error *err) {
+    StrVec aliases = written_aliases(apply);
+    session_write_attachments(apply->session, &aliases);
+    TRY(session_engine(apply->session, false, &apply->build.engine, err));
+    TRY(engine_connect(apply->build.engine, connection_out, err));
+    EngineCatalog *catalog = NULL;
+    if (failed(engine_catalog_load(*connection_out, apply->result->arena, &catalog, err))) {
+        engine_release(TAKE(*connection_out));
+        return FAILED;
+    }
+    apply->build.catalog = catalog;
+    return OK;
+}
+
+static void tell_target(Apply *apply, const PlanTask *task, const BuildTarget *target) {
+    for (size_t i = 0; i < target->work.notes.count; i++) {
+        session_note(apply->session, STR_FMT, STR_ARG(target->work.notes.items[i]));
+    }
+    for (size_t i = 0; i < target->work.warnings.count; i++) {
+        session_note(apply->session, STR_FMT, STR_ARG(target->work.warnings.items[i]));
+    }
+    if (target->owner.size > 0) {
+        session_note(apply->session, "model '" STR_FMT "': copy-on-write: owned by " STR_FMT,
+                     STR_ARG(task->model->name), STR_ARG(target->owner));
+    }
+}
+
+static void tell_stale(Apply *apply) {
+    StrVec stale = {0};
+    run_stale_models(apply->result->plan, apply->result->arena, &stale);
+    if (apply->options->verb == WINDOW_RESTATE && stale.count > 0) {
+        Str names = str_join(apply->result->arena, stale.items, stale.count, STR(", "));
+        session_note(apply->session, "left stale: " STR_FMT " (a + behind a selected name restates them too)",
+                     STR_ARG(names));
+    }
+}
+
+static Status decide_targets(Apply *apply, EngineConnection *connection, Error *err) {
+    TargetRequest request = {
+        .plan = apply->result->plan,
+        .catalog = apply->build.catalog,
+        .connection = connection,
+        .windows = &apply->windows,
+    };
+    TRY(targets_decide(apply->session, apply->state, &request, apply->result->arena, &apply->result->targets, err));
+    for (size_t i = 0; i < apply->model_count; i++) {
+        tell_target(apply, &apply->result->plan->tasks.items[i], &apply->result->targets[i]);
+    }
+    tell_stale(apply);
+    return OK;
 }
 
 /* ---- Step 5: what would fail later is found before anything is built. */
@@ -86,24 +187,27 @@ static Status create_physical_schemas(Apply *apply, EngineConnection *connection
     for (size_t i = 0; i < plan->tasks.count; i++) {
         const PlanTask *task = &plan->tasks.items[i];
         Str schema = physical_schema(apply->result->arena, task->model);
-        if (task->action != TASK_RECORD && !str_vec_contains(&schemas, schema)) {
+        bool has_relation = model_has_relation(task->model);
+        if (has_relation && !str_vec_contains(&schemas, schema)) {
             str_vec_push(apply->result->arena, &schemas, schema);
         }
     }
     return engine_create_schemas(connection, &schemas, err);
 }
 
-static Status prepare_warehouse(Apply *apply, const Intent *intent, Error *err) {
-    if (intent->views.count == 0) {
-        return OK; /* only ephemeral models: the warehouse is not needed */
-    }
-    TRY(session_engine(apply->session, false, &apply->build.engine, err));
+static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
+    const Plan *plan = apply->result->plan;
     AUTO(engine_connection) EngineConnection *connection = NULL;
-    TRY(engine_connect(apply->build.engine, &connection, err));
-    EngineCatalog *catalog = NULL;
-    TRY(engine_catalog_load(connection, apply->result->arena, &catalog, err));
-    apply->build.catalog = catalog;
-    TRY(promotion_preflight(connection, catalog, intent, err));
+    if (needs_warehouse(plan)) {
+        TRY(open_warehouse(apply, &connection, err));
+    }
+    TRY(decide_targets(apply, connection, err));
+    promotion_intent(plan, apply->result->targets, apply->result->arena, intent_out);
+    intent_out->command = str_from(window_verb_name(apply->options->verb));
+    if (connection == NULL) {
+        return OK; /* only ephemeral models */
+    }
+    TRY(promotion_preflight(connection, apply->build.catalog, intent_out, err));
     return create_physical_schemas(apply, connection, err);
 }
 
@@ -115,6 +219,8 @@ static void count_outcomes(Apply *apply) {
         const ModelResult *model = &apply->models[i];
         summary->built += model->outcome == OUTCOME_BUILT;
         summary->reused += model->outcome == OUTCOME_REUSED;
+        summary->skipped += model->outcome == OUTCOME_SKIPPED;
+        summary->tasks += model->tasks;
         summary->cancelled += model->outcome == OUTCOME_CANCELLED;
         summary->failed += model->outcome == OUTCOME_FAILED;
         summary->not_started += model->outcome == OUTCOME_NOT_STARTED;
@@ -143,12 +249,16 @@ static Status refuse_interrupted(const Apply *apply, Error *err) {
 }
 
 static Status build_all(Apply *apply, ErrorList *faults, Error *err) {
-    apply->relations = relation_map_from_plan(apply->result->plan, apply->result->arena);
+    apply->relations = relation_map_from_targets(apply->result->plan, apply->result->targets, apply->result->arena);
     apply->build.session = apply->session;
     apply->build.plan = apply->result->plan;
     apply->build.relations = &apply->relations;
     apply->build.state = apply->state;
-    apply->build.strict = apply->options->strict;
+    apply->build.lock = apply->lock;
+    apply->build.options = apply->options;
+    apply->build.targets = apply->result->targets;
+    apply->build.zone = apply->zone;
+    apply->build.now = apply->windows.now;
     pthread_mutex_init(&apply->build.state_mutex, NULL);
     Status status = apply_build_models(apply, err);
     pthread_mutex_destroy(&apply->build.state_mutex);
@@ -201,7 +311,6 @@ static Status record_end(Apply *apply, Error *err) {
 static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
     const Plan *plan = apply->result->plan;
     Intent intent = {0};
-    promotion_intent(plan, apply->result->arena, &intent);
     TRY(record_start(apply, err));
     TRY(prepare_warehouse(apply, &intent, err));
     if (plan->tasks.count > 0) {
@@ -217,8 +326,10 @@ static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
 static Status run_steps(Apply *apply, ErrorList *faults, Error *err) {
     TRY(environment_check_name(apply->options->environment, err));
     TRY(take_lock(apply, err));
+    TRY(window_request_read(apply->session, apply->options, &apply->zone, &apply->windows, err));
     TRY(make_plan(apply, err));
-    return apply->result->plan->is_empty ? OK : carry_out(apply, faults, err);
+    bool is_nothing = apply->result->plan->is_empty && apply->model_count == 0;
+    return is_nothing ? OK : carry_out(apply, faults, err);
 }
 
 static void emit_summary(Apply *apply) {

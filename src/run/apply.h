@@ -4,12 +4,15 @@
 #define INTERLACE_RUN_APPLY_H
 
 #include "run/session.h"
+#include "run/targets.h"
 
 typedef enum ModelOutcome {
     OUTCOME_NOT_STARTED,
     OUTCOME_BUILT,
     OUTCOME_REUSED,
     OUTCOME_RECORDED, /* ephemeral */
+    OUTCOME_SKIPPED,  /* no window was due */
+    OUTCOME_GATED,    /* it delivers in other environments only */
     OUTCOME_FAILED,
     OUTCOME_CANCELLED
 } ModelOutcome;
@@ -18,7 +21,8 @@ typedef struct ModelResult {
     const Model *model;
     ModelOutcome outcome;
     double seconds;
-    int64_t rows; /* inserted; ROWS_UNKNOWN for views and what was not built */
+    RowCounts rows;
+    int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
     Error error;  /* FAILED */
     CheckResultVec checks;
     Arena *arena; /* of the results' texts */
@@ -28,7 +32,8 @@ typedef struct RunSummary {
     Str environment;
     const ModelResult *models; /* one a task, dependency order */
     size_t model_count;
-    size_t built, reused, cancelled, not_started, failed;
+    size_t built, reused, skipped, cancelled, not_started, failed;
+    int64_t tasks; /* of all models */
     size_t promoted; /* every pointer put, ephemeral ones included */
     size_t checks_passed, checks_total;
     int64_t generation; /* 0: nothing promoted */
@@ -39,6 +44,11 @@ typedef struct RunSummary {
 typedef struct ApplyOptions {
     Str environment;
     const StrVec *select, *exclude; /* may be NULL */
+    WindowVerb verb;                /* RUN and RESTATE build every selected model, and have no breaking gate */
+    Str start, end;                 /* RUN, RESTATE: ISO texts; empty: no bound */
+    bool catch_up;                  /* RUN: every complete grain since the ledger's end */
+    int64_t batch;                  /* most grains a statement; 0: the model's own */
+    bool newest_first;              /* order of the windows */
     bool force;                     /* lifts the breaking gate */
     bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */
     bool strict;                    /* warn counts as error */
@@ -46,11 +56,14 @@ typedef struct ApplyOptions {
     int64_t lock_timeout_us;
 } ApplyOptions;
 
+const char *window_verb_name(WindowVerb verb); /* "apply", "run", "restate" */
+
 /* Owns all that the summary points at; the session must outlive it. */
 typedef struct ApplyResult {
     Arena *arena;
     Plan *plan;
-    ModelResult *models; /* what summary.models shows */
+    ModelResult *models;  /* what summary.models shows */
+    BuildTarget *targets; /* a task each; NULL when there was nothing to build */
     RunSummary summary;
 } ApplyResult;
 void apply_result_destroy(ApplyResult *result); /* NULL is fine */

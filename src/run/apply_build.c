@@ -62,6 +62,17 @@ static void need_models_of_checks(const Plan *plan, const size_t *task_of_model,
     }
 }
 
+/* A delivery cannot be taken back, so it waits until everything owned is built and checked; but for what reads it. */
+static void need_owned_models(const Plan *plan, size_t terminal, Arena *arena, IndexVec *needs) {
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        bool is_owned = !model_is_terminal(plan->tasks.items[i].model);
+        bool is_known = index_vec_contains(&needs[terminal], i);
+        if (is_owned && !is_known && !waits_for(needs, plan->tasks.count, i, terminal)) {
+            index_vec_push(arena, &needs[terminal], i);
+        }
+    }
+}
+
 static IndexVec *task_needs(const Plan *plan, Arena *arena) {
     size_t *task_of_model = ARENA_NEW_ARRAY(arena, size_t, plan->project->model_count);
     for (size_t i = 0; i < plan->project->model_count; i++) {
@@ -73,6 +84,11 @@ static IndexVec *task_needs(const Plan *plan, Arena *arena) {
     IndexVec *needs = ARENA_NEW_ARRAY(arena, IndexVec, plan->tasks.count);
     need_upstreams(plan, task_of_model, arena, needs);
     need_models_of_checks(plan, task_of_model, arena, needs);
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        if (model_is_terminal(plan->tasks.items[i].model)) {
+            need_owned_models(plan, i, arena, needs);
+        }
+    }
     return needs;
 }
 

@@ -2,9 +2,8 @@
 
 #include "base/test_hooks.h"
 #include "project/graph.h"
-#include "run/build_rows.h"
+#include "run/build_step.h"
 #include "run/check_runner.h"
-#include "run/contract.h"
 
 /* ---- Messages: what failed carries the model's name, once. */
 
@@ -14,7 +13,9 @@ static Status fail_model(const Model *model, Error *err) {
         return FAILED;
     }
     AUTO(error) Error named = {0};
-    ErrorKind kind = err->kind == ERROR_SCHEMA || err->kind == ERROR_DEFINITION ? err->kind : ERROR_EXECUTION;
+    ErrorKind kind = err->kind == ERROR_SCHEMA || err->kind == ERROR_DEFINITION || err->kind == ERROR_PLAN
+                         ? err->kind
+                         : ERROR_EXECUTION;
     error_set_at(&named, kind, err->place, "model '" STR_FMT "' failed: " STR_FMT, STR_ARG(model->name),
                  STR_ARG(err->message));
     named.sql = str_copy(named.arena, err->sql);
@@ -24,83 +25,19 @@ static Status fail_model(const Model *model, Error *err) {
     if (err->hint.size > 0) {
         error_hint(&named, STR_FMT, STR_ARG(err->hint));
     }
+    for (size_t i = 0; i < err->details.count; i++) {
+        error_detail(&named, err->details.items[i].key, err->details.items[i].value);
+    }
     error_place(&named, model->place);
     error_move(err, &named);
     return FAILED;
 }
 
-/* ---- State: one connection for all builders. */
-
-static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
-    const Model *model = build->task->model;
-    bool is_sql = model->kind == MODEL_SQL;
-    const char *category = change_category_name(build->task->category);
-    return (Snapshot){
-        .name = model->name,
-        .fingerprint = model->fingerprint,
-        .local_fingerprint = model->local_fingerprint,
-        .metadata_hash = model->metadata_hash,
-        .physical_hash = model->physical_hash,
-        .definition_sql = is_sql ? model->query.text : STR_EMPTY,
-        .definition_source = is_sql ? STR_EMPTY : model->python->source,
-        .physical_schema = build->relation.schema,
-        .physical_name = build->relation.name,
-        .is_view = model->materialise == MATERIALISE_VIEW,
-        .change_category = str_from(category),
-        .engine = model->engine,
-        .created_at = clock_now_us(),
-        .verified_at = verified_at,
-        .columns_json = build->columns_json,
-    };
-}
-
-static Status record_snapshot(Build *build, bool is_verified, Error *err) {
-    Snapshot snapshot = snapshot_of(build, is_verified ? clock_now_us() : 0);
-    BuildContext *context = build->context;
-    pthread_mutex_lock(&context->state_mutex);
-    Status status = state_record_snapshot(context->state, &snapshot, err);
-    pthread_mutex_unlock(&context->state_mutex);
-    return status;
-}
-
-static Status record_checks(Build *build, Error *err) {
-    BuildContext *context = build->context;
-    if (build->result->checks.count == 0) {
-        return OK;
-    }
-    for (size_t i = 0; i < build->result->checks.count; i++) {
-        session_emit(
-            context->session,
-            (Event){.type = EVENT_CHECK, .model = build->task->model, .check = &build->result->checks.items[i]});
-    }
-    pthread_mutex_lock(&context->state_mutex);
-    Status status = state_record_checks(context->state, &build->result->checks, err);
-    pthread_mutex_unlock(&context->state_mutex);
-    return status;
-}
-
-/* Does any environment point at this snapshot? Its readers then see every commit to the relation. */
-static Status is_served(Build *build, bool *served_out, Error *err) {
-    BuildContext *context = build->context;
-    const Model *model = build->task->model;
-    EnvironmentSummaryVec environments = {0};
-    bool served = false;
-    pthread_mutex_lock(&context->state_mutex);
-    Status status = state_load_environments(context->state, build->arena, &environments, err);
-    for (size_t i = 0; i < environments.count && !failed(status); i++) {
-        PointerVec pointers = {0};
-        status = state_load_pointers(context->state, environments.items[i].name, build->arena, &pointers, err);
-        for (size_t p = 0; p < pointers.count; p++) {
-            served = served || (str_equal(pointers.items[p].model, model->name) &&
-                                str_equal(pointers.items[p].fingerprint, model->fingerprint));
-        }
-    }
-    pthread_mutex_unlock(&context->state_mutex);
-    *served_out = served;
-    return status;
-}
-
 /* ---- Checks. */
+
+static Str trigger_of(const BuildContext *context) {
+    return context->options->verb == WINDOW_APPLY ? STR("apply") : STR("run");
+}
 
 static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
     BuildContext *context = build->context;
@@ -109,11 +46,11 @@ static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
         .connection = build->connection,
         .relations = context->relations,
         .model = build->task->model,
-        .table = build->relation,
+        .table = build->target.relation,
         .environment = context->plan->environment,
         .fingerprint = build->task->model->fingerprint,
-        .trigger = STR("apply"),
-        .strict = context->strict,
+        .trigger = trigger_of(context),
+        .strict = context->options->strict,
         .is_cancelled = context->is_stopping,
         .cancel_context = context->stop_context,
     };
@@ -124,15 +61,21 @@ static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
 /* Committed rows that nobody reads yet: each check by itself, so that one that fails while it runs spoils no other. */
 static Status check_committed(Build *build, Error *err) {
     TRY(run_checks(build, NULL, err));
-    TRY(record_checks(build, err));
-    return check_results_gate(&build->result->checks, build->context->strict, err);
+    TRY(build_record_checks(build, err));
+    return check_results_gate(&build->result->checks, build->context->options->strict, err);
 }
 
-/* ---- One whole-table build. */
+/* ---- One transaction: a whole model, a first build, or a batch of windows. */
 
 /* Everything between BEGIN and the verdict; the caller commits or rolls back. */
 static Status write_and_check(Build *build, bool check_inside, bool *transaction_lost_out, Error *err) {
     TRY(test_hook("build.begun", err));
+    build->now = clock_now_us();
+    build->filled = (Window){0};
+    if (build->window != NULL &&
+        !window_recordable(build->target.grain, *build->window, build->context->now, &build->filled)) {
+        build->filled = (Window){0};
+    }
     TRY(build_write_rows(build, err));
     TRY(test_hook("build.written", err));
     if (check_inside) {
@@ -141,19 +84,40 @@ static Status write_and_check(Build *build, bool check_inside, bool *transaction
     return test_hook("build.checked", err);
 }
 
+static void add_counts(RowCounts *sum, const RowCounts *counts) {
+    sum->is_known = counts->is_known;
+    sum->inserted += counts->inserted;
+    sum->updated += counts->updated;
+    sum->deleted += counts->deleted;
+}
+
 static Status commit_and_record(Build *build, bool is_verified, Error *err) {
     TRY(engine_commit(build->connection, err));
     TRY(test_hook("build.committed", err));
-    TRY(record_snapshot(build, is_verified, err));
+    if (is_verified) {
+        TRY(build_record_ledger(build, err));
+        TRY(test_hook("build.ledger", err));
+    }
+    if (!build->is_recorded) {
+        TRY(build_record_snapshot(build, is_verified, err));
+    }
+    build->is_recorded = is_verified;
+    build->target.is_there = is_verified;
+    build->target.seed = (SqlRelation){0};
+    add_counts(&build->result->rows, &build->rows);
     return test_hook("build.recorded", err);
 }
 
+/* Rows that would spoil something: readers see them, or what was there before would be lost with them. */
+static bool must_roll_back(const Build *build) {
+    return build->target.is_served || build->target.is_there || build->target.is_external || build->window != NULL ||
+           build->target.seed.name.size > 0;
+}
+
 /* A blocked table that no environment serves is kept, unverified, so that its rows can be looked at: it is never
- * promoted and the next apply builds it anew. One that is served is rolled back: readers must not see its rows. */
+ * promoted and the next apply builds it anew. */
 static Status finish_blocked(Build *build, Error *blocked, Error *err) {
-    bool served = false;
-    TRY(is_served(build, &served, err));
-    if (served) {
+    if (must_roll_back(build)) {
         engine_rollback(build->connection);
     } else {
         TRY(commit_and_record(build, false, err));
@@ -165,10 +129,8 @@ static Status finish_blocked(Build *build, Error *blocked, Error *err) {
 /* The transaction died with a check that failed while it ran (a cast, a missing file), and the rows with it. They are
  * written once more and committed unverified, and the checks are made on committed rows. */
 static Status build_then_check(Build *build, Error *err) {
-    bool served = false;
-    TRY(is_served(build, &served, err));
-    if (served) {
-        TRY(record_checks(build, err));
+    if (must_roll_back(build)) {
+        TRY(build_record_checks(build, err));
         TRY(check_results_gate(&build->result->checks, true, err));
     }
     bool unused = false;
@@ -179,7 +141,8 @@ static Status build_then_check(Build *build, Error *err) {
     }
     TRY(commit_and_record(build, false, err));
     TRY(check_committed(build, err));
-    return record_snapshot(build, true, err);
+    TRY(build_record_ledger(build, err));
+    return build_record_snapshot(build, true, err);
 }
 
 static Status build_checked(Build *build, Error *err) {
@@ -193,60 +156,64 @@ static Status build_checked(Build *build, Error *err) {
         engine_rollback(build->connection);
         return build_then_check(build, err);
     }
-    TRY(record_checks(build, err));
+    TRY(build_record_checks(build, err));
     AUTO(error) Error blocked = {0};
-    if (failed(check_results_gate(&build->result->checks, build->context->strict, &blocked))) {
+    if (failed(check_results_gate(&build->result->checks, build->context->options->strict, &blocked))) {
         return finish_blocked(build, &blocked, err);
     }
     return commit_and_record(build, true, err);
 }
 
 static Status build_model(Build *build, Error *err) {
-    const Model *model = build->task->model;
     TRY(build_prepare(build, err));
-    TRY(build_checked(build, err));
+    if (build->target.is_windowed) {
+        TRY(build_windows(build, build_checked, err));
+    } else {
+        TRY(build_checked(build, err));
+        build->result->tasks = 1;
+    }
     build->result->outcome = OUTCOME_BUILT;
-    build->result->rows = model->materialise == MATERIALISE_VIEW ? ROWS_UNKNOWN : build->rows;
     return OK;
 }
 
 /* ---- Reuse: the rows are there; they are checked again for this environment. */
 
-static Status reuse_model(Build *build, bool *is_gone_out, Error *err) {
-    *is_gone_out = engine_catalog_kind(build->context->catalog, build->relation) == RELATION_ABSENT;
-    if (*is_gone_out) {
-        return OK;
+static Status reuse_or_build(Build *build, Error *err) {
+    if (build->task->action != TASK_REUSE || !build->target.is_there) {
+        return build_model(build, err);
     }
     TRY(check_committed(build, err));
     build->result->outcome = OUTCOME_REUSED;
     return OK;
 }
 
-static Status reuse_or_build(Build *build, Error *err) {
-    bool is_gone = true;
-    if (build->task->action == TASK_REUSE) {
-        TRY(reuse_model(build, &is_gone, err));
-    }
-    return is_gone ? build_model(build, err) : OK;
+static const BuildTarget *target_of(const BuildContext *context, const PlanTask *task) {
+    return &context->targets[task - context->plan->tasks.items];
 }
 
 Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result, Error *err) {
-    result->rows = ROWS_UNKNOWN;
+    const BuildTarget *target = target_of(context, task);
     assert(context->is_stopping != NULL);
-    if (task->action == TASK_RECORD) {
-        result->outcome = OUTCOME_RECORDED;
+    result->rows = (RowCounts){0};
+    result->tasks = 0;
+    if (task->action == TASK_RECORD || target->is_skipped) {
+        result->outcome = target->is_skipped ? OUTCOME_SKIPPED : OUTCOME_RECORDED;
         return OK;
+    }
+    if (target->is_gated) {
+        Build gated = {.context = context, .task = task, .target = *target, .arena = arena, .result = result};
+        result->outcome = OUTCOME_GATED;
+        return build_record_snapshot(&gated, true, err);
     }
     AUTO(engine_connection) EngineConnection *connection = NULL;
     TRY(engine_connect(context->engine, &connection, err));
     Build build = {
         .context = context,
         .task = task,
+        .target = *target,
         .arena = arena,
         .connection = connection,
-        .relation = context->relations->items[task->model->index],
         .result = result,
-        .rows = ROWS_UNKNOWN,
     };
     if (failed(reuse_or_build(&build, err))) {
         engine_rollback(connection);

@@ -15,9 +15,13 @@ typedef struct BuildContext {
     const RelationMap *relations;
     Engine *engine;
     const EngineCatalog *catalog; /* as it was before the first build */
-    StateStore *state;            /* guarded by state_mutex */
+    const BuildTarget *targets;   /* a task each */
+    const ApplyOptions *options;
+    const Zone *zone;
+    WallUs now;        /* of the command */
+    StateStore *state; /* guarded by state_mutex */
+    StateLock *lock;   /* the fence of ledger entries */
     pthread_mutex_t state_mutex;
-    bool strict;
     bool (*is_stopping)(void *context); /* any thread: the command is being stopped */
     void *stop_context;
 } BuildContext;

@@ -1,52 +1,24 @@
-#include "run/build_rows.h"
-
+#include "run/build_step.h"
 #include "run/contract.h"
-#include "strategy/strategy.h"
-
-/* `rows_out` gets the rows that the statements wrote. */
-static Status run_statements(Build *build, const StrategyStatementVec *statements, int64_t *rows_out, Error *err) {
-    int64_t rows = 0;
-    for (size_t i = 0; i < statements->count; i++) {
-        int64_t changed = 0;
-        TRY(engine_execute(build->connection, &statements->items[i].sql, &changed, err));
-        rows += changed;
-    }
-    *rows_out = rows;
-    return OK;
-}
 
 /* ---- SQL models. */
 
 static Status prepare_sql(Build *build, Error *err) {
     const Model *model = build->task->model;
     TRY(render_model_query(build->context->relations, model, build->arena, &build->query, err));
-    DuckColumnVec columns = {0};
-    TRY(engine_describe(build->connection, &build->query, build->arena, &columns, err));
-    build->columns_json = columns_to_json(&columns, build->arena);
-    return contract_check(model, &columns, err);
+    TRY(engine_describe(build->connection, &build->query, build->arena, &build->columns, err));
+    TRY(engine_check_columns(build->context->engine, &build->columns, err));
+    build->columns_json = columns_to_json(&build->columns, build->arena);
+    return contract_check(model, &build->columns, err);
 }
 
-static StrategyInput strategy_input(const Build *build) {
-    return (StrategyInput){
-        .materialise = build->task->model->materialise,
-        .target = build->relation,
-        .capabilities = engine_capabilities(build->context->engine),
-    };
-}
-
-static Status write_sql(Build *build, Error *err) {
-    StrategyInput input = strategy_input(build);
-    input.source = build->query;
-    StrategyStatementVec statements = {0};
-    TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, NULL, err));
-    return run_statements(build, &statements, &build->rows, err);
-}
-
-/* ---- Python models: rows come as Arrow batches and go to the appender of the transaction's connection. */
+/* ---- Python models: rows come as Arrow batches and go to the appender of the transaction's connection: straight into
+ * the relation, or into a stage from which the strategy reads. */
 
 /* A stream of an upstream occupies a connection of its own until it is closed. */
 typedef struct OpenInput {
-    DuckStream *stream;
+    const PythonParameter *parameter;
+    DuckStream *stream; /* NULL while it opens */
     EngineConnection *connection;
 } OpenInput;
 DEFINE_VEC(OpenInputVec, open_input_vec, OpenInput)
@@ -57,33 +29,58 @@ typedef struct PythonBuild {
     Arena *arena;        /* guarded by lock */
     OpenInputVec inputs; /* guarded by lock */
     DuckAppender *appender;
+    bool is_staged;
+    SqlRelation stage;
 } PythonBuild;
 
-static Status open_stream(PythonBuild *python, const PythonParameter *parameter, EngineConnection *connection,
-                          DuckStream **stream_out, Error *err) {
-    const RelationMap *relations = python->build->context->relations;
-    AUTO(arena) Arena *arena = arena_create();
-    SqlText query = {0};
-    TRY(render_model_rows(relations, relations->project->models[parameter->model], arena, &query, err));
-    return duck_stream_open(engine_connection_duck(connection), query.text, stream_out, err);
-}
-
-static Status open_input(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
-    PythonBuild *python = context;
-    AUTO(engine_connection) EngineConnection *connection = NULL;
-    TRY(engine_connect(python->build->context->engine, &connection, err));
-    TRY(open_stream(python, parameter, connection, stream_out, err));
-    pthread_mutex_lock(&python->lock);
-    open_input_vec_push(python->arena, &python->inputs, (OpenInput){*stream_out, TAKE(connection)});
-    pthread_mutex_unlock(&python->lock);
+/* What a parameter reads; an empty text: there is nothing yet. */
+static Status input_query(const PythonBuild *python, const PythonParameter *parameter, Arena *arena, SqlText *query_out,
+                          Error *err) {
+    const Build *build = python->build;
+    const RelationMap *relations = build->context->relations;
+    if (parameter->kind == PARAMETER_UPSTREAM) {
+        return render_model_rows(relations, relations->project->models[parameter->model], arena, query_out, err);
+    }
+    SqlRelation previous = build->target.previous;
+    bool is_asked_anew = parameter->kind == PARAMETER_CURSOR && build->context->options->verb == WINDOW_RESTATE;
+    if (previous.name.size == 0 || is_asked_anew) {
+        *query_out = (SqlText){0};
+        return OK;
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    if (parameter->kind == PARAMETER_CURSOR) {
+        strbuf_text(&sql, "SELECT max(");
+        sql_identifier(&sql, build->task->model->cursor);
+        strbuf_text(&sql, ") FROM ");
+    } else {
+        strbuf_text(&sql, "SELECT * FROM ");
+    }
+    sql_relation(&sql, previous);
+    *query_out = sql_text_own(arena, strbuf_copy(&sql, arena));
     return OK;
 }
 
-static EngineConnection *take_connection(PythonBuild *python, const DuckStream *stream) {
+static void add_input(PythonBuild *python, const PythonParameter *parameter, EngineConnection *connection) {
+    pthread_mutex_lock(&python->lock);
+    open_input_vec_push(python->arena, &python->inputs, (OpenInput){.parameter = parameter, .connection = connection});
+    pthread_mutex_unlock(&python->lock);
+}
+
+static void set_stream(PythonBuild *python, const PythonParameter *parameter, DuckStream *stream) {
+    pthread_mutex_lock(&python->lock);
+    for (size_t i = 0; i < python->inputs.count; i++) {
+        if (python->inputs.items[i].parameter == parameter) {
+            python->inputs.items[i].stream = stream;
+        }
+    }
+    pthread_mutex_unlock(&python->lock);
+}
+
+static EngineConnection *take_input(PythonBuild *python, const PythonParameter *parameter) {
     EngineConnection *connection = NULL;
     pthread_mutex_lock(&python->lock);
     for (size_t i = 0; i < python->inputs.count; i++) {
-        if (python->inputs.items[i].stream == stream) {
+        if (python->inputs.items[i].parameter == parameter) {
             connection = python->inputs.items[i].connection;
             python->inputs.items[i] = python->inputs.items[--python->inputs.count];
             break;
@@ -93,29 +90,102 @@ static EngineConnection *take_connection(PythonBuild *python, const DuckStream *
     return connection;
 }
 
+static Status name_cursor(const Build *build, const PythonParameter *parameter, Error *err) {
+    if (parameter->kind == PARAMETER_CURSOR && err->kind != ERROR_INTERRUPTED) {
+        return error_wrap(err, "reading the cursor column '" STR_FMT "' of what was built before",
+                          STR_ARG(build->task->model->cursor));
+    }
+    return FAILED;
+}
+
+static Status open_input(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
+    PythonBuild *python = context;
+    AUTO(arena) Arena *arena = arena_create();
+    SqlText query;
+    TRY(input_query(python, parameter, arena, &query, err));
+    if (query.text.size == 0) {
+        *stream_out = NULL;
+        return OK;
+    }
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    TRY(engine_connect(python->build->context->engine, &connection, err));
+    add_input(python, parameter, connection);
+    if (failed(duck_stream_open(engine_connection_duck(connection), query.text, stream_out, err))) {
+        (void)take_input(python, parameter);
+        return name_cursor(python->build, parameter, err);
+    }
+    set_stream(python, parameter, *stream_out);
+    (void)TAKE(connection);
+    return OK;
+}
+
 static void close_input(void *context, const PythonParameter *parameter, DuckStream *stream) {
-    (void)parameter;
-    EngineConnection *connection = take_connection(context, stream);
     duck_stream_close(stream);
-    engine_release(connection);
+    engine_release(take_input(context, parameter));
+}
+
+static void interrupt_input(void *context, const PythonParameter *parameter, DuckStream *stream) {
+    PythonBuild *python = context;
+    (void)stream;
+    pthread_mutex_lock(&python->lock);
+    for (size_t i = 0; i < python->inputs.count; i++) {
+        if (python->inputs.items[i].parameter == parameter) {
+            duck_interrupt(engine_connection_duck(python->inputs.items[i].connection));
+        }
+    }
+    pthread_mutex_unlock(&python->lock);
+}
+
+static Status create_stage(PythonBuild *python, Error *err) {
+    Build *build = python->build;
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "CREATE OR REPLACE TABLE ");
+    sql_relation(&sql, python->stage);
+    strbuf_text(&sql, " (");
+    for (size_t i = 0; i < build->columns.count; i++) {
+        strbuf_text(&sql, i > 0 ? ", " : "");
+        sql_identifier(&sql, build->columns.items[i].name);
+        strbuf_char(&sql, ' ');
+        strbuf_append(&sql, build->columns.items[i].type);
+    }
+    strbuf_char(&sql, ')');
+    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    return engine_execute(build->connection, &text, NULL, err);
+}
+
+static Status drop_stage(PythonBuild *python, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "DROP TABLE ");
+    sql_relation(&sql, python->stage);
+    SqlText text = sql_text_own(python->build->arena, strbuf_copy(&sql, python->build->arena));
+    return engine_execute(python->build->connection, &text, NULL, err);
 }
 
 /* The first batch's schema is the table's: contract first, then the table, empty. */
 static Status begin_output(void *context, struct ArrowSchema *schema, Error *err) {
     PythonBuild *python = context;
     Build *build = python->build;
+    const Model *model = build->task->model;
     DuckConnection *connection = engine_connection_duck(build->connection);
-    DuckColumnVec columns = {0};
-    TRY(duck_arrow_columns(connection, schema, build->arena, &columns, err));
-    TRY(contract_check(build->task->model, &columns, err));
-    build->columns_json = columns_to_json(&columns, build->arena);
+    build->columns = (DuckColumnVec){0};
+    TRY(duck_arrow_columns(connection, schema, build->arena, &build->columns, err));
+    TRY(engine_check_columns(build->context->engine, &build->columns, err));
+    TRY(contract_check(model, &build->columns, err));
+    build->columns_json = columns_to_json(&build->columns, build->arena);
 
-    StrategyInput input = strategy_input(build);
-    input.columns = &columns;
-    StrategyStatementVec statements = {0};
-    TRY(strategy_write(build->task->model->strategy, &input, build->arena, &statements, NULL, err));
-    TRY(run_statements(build, &statements, &build->rows, err));
-    return duck_appender_open(connection, build->relation.schema, build->relation.name, schema, &python->appender, err);
+    python->is_staged = model->strategy != STRATEGY_REPLACE || !model_has_relation(model);
+    if (python->is_staged) {
+        python->stage = (SqlRelation){
+            .catalog = STR("temp"),
+            .schema = STR("main"),
+            .name = str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base), STR_ARG(model->fingerprint)),
+        };
+        TRY(create_stage(python, err));
+        return duck_appender_open(connection, STR_EMPTY, python->stage.name, schema, &python->appender, err);
+    }
+    TRY(build_create_for_appender(build, err));
+    SqlRelation relation = build->target.relation;
+    return duck_appender_open(connection, relation.schema, relation.name, schema, &python->appender, err);
 }
 
 static Status append_output(void *context, struct ArrowArray *array, Error *err) {
@@ -129,18 +199,27 @@ static Status run_function(PythonBuild *python, Error *err) {
     PythonTask task = {
         .model = build->task->model,
         .environment = context->plan->environment,
-        .inputs = {.open = open_input, .close = close_input, .context = python},
+        .inputs = {.open = open_input, .close = close_input, .interrupt = interrupt_input, .context = python},
         .output = {.begin = begin_output, .append = append_output, .context = python},
         .is_cancelled = context->is_stopping,
         .cancel_context = context->stop_context,
     };
-    int64_t sent_rows = 0;
+    int64_t sent_rows = 0, rows = 0;
     TRY(python_run_model(context->session->python, &task, &sent_rows, err));
-    TRY(duck_appender_finish(python->appender, &build->rows, err));
-    if (build->rows != sent_rows) {
-        return error_set(err, ERROR_INTERNAL, "%lld rows arrived of %lld", (long long)build->rows,
-                         (long long)sent_rows);
+    if (python->appender == NULL) {
+        build->rows = (RowCounts){0}; /* nothing new, and the strategy has nothing to do */
+        return OK;
     }
+    TRY(duck_appender_finish(python->appender, &rows, err));
+    if (rows != sent_rows) {
+        return error_set(err, ERROR_INTERNAL, "%lld rows arrived of %lld", (long long)rows, (long long)sent_rows);
+    }
+    duck_appender_close(TAKE(python->appender));
+    if (python->is_staged) {
+        TRY(build_run_strategy(build, &python->stage, err));
+        return drop_stage(python, err);
+    }
+    build->rows.inserted = rows;
     return OK;
 }
 
@@ -162,5 +241,5 @@ Status build_prepare(Build *build, Error *err) {
 }
 
 Status build_write_rows(Build *build, Error *err) {
-    return build->task->model->kind == MODEL_SQL ? write_sql(build, err) : write_python(build, err);
+    return build->task->model->kind == MODEL_SQL ? build_run_strategy(build, NULL, err) : write_python(build, err);
 }

@@ -9,6 +9,7 @@
 typedef enum EventType {
     EVENT_PLAN,            /* `plan`: computed under the lock */
     EVENT_MODEL_START,     /* `model` */
+    EVENT_MODEL_WINDOW,    /* `model`, `done`, `total`: grains of an incremental model, after each batch */
     EVENT_MODEL_DONE,      /* `model`, `seconds`, `rows` */
     EVENT_MODEL_FAILED,    /* `model`, `seconds`, `error` */
     EVENT_MODEL_CANCELLED, /* `model`, `seconds` */
@@ -19,7 +20,11 @@ typedef enum EventType {
     EVENT_SUMMARY          /* `summary`: the last one */
 } EventType;
 
-#define ROWS_UNKNOWN (-1)
+/* What a build did to its relation's rows (spec 02 §3). */
+typedef struct RowCounts {
+    bool is_known; /* false: views, and engines that do not tell */
+    int64_t inserted, updated, deleted;
+} RowCounts;
 
 struct RunSummary; /* run/apply.h */
 
@@ -29,7 +34,8 @@ typedef struct Event {
     const Plan *plan;
     const Model *model;
     double seconds;
-    int64_t rows; /* inserted; ROWS_UNKNOWN for views and reused models */
+    RowCounts rows;
+    int64_t done, total;
     const Error *error;
     const CheckResult *check;
     Str level, text;

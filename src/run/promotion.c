@@ -29,25 +29,27 @@ static IntentView view_of_removed(const Plan *plan, Str name, Arena *arena) {
     };
 }
 
-static void add_task(const Plan *plan, const PlanTask *task, SqlRelation relation, Arena *arena, Intent *intent) {
+static void add_task(const Plan *plan, const PlanTask *task, const BuildTarget *target, Arena *arena, Intent *intent) {
     const Model *model = task->model;
-    int64_t revision = task->action == TASK_REUSE ? task->snapshot->revision : 0;
+    SqlRelation relation = target->relation;
     pointer_vec_push(arena, &intent->put,
-                     (Pointer){.model = model->name, .fingerprint = model->fingerprint, .revision = revision});
+                     (Pointer){.model = model->name, .fingerprint = model->fingerprint, .revision = target->revision});
 
-    bool had_relation = plan->current[model->index] != NULL && plan->current[model->index]->physical_name.size > 0;
-    if (relation.name.size > 0 || had_relation) {
+    const Snapshot *shown = plan->current[model->index];
+    bool had_view = shown != NULL && str_starts_with(shown->physical_schema, STR("interlace__"));
+    if (model_is_terminal(model)) {
+        relation = (SqlRelation){0};
+    }
+    if (relation.name.size > 0 || had_view) {
         /* Without a relation (it is ephemeral now) the view of its earlier self goes. */
         intent_view_vec_push(arena, &intent->views, view_of_model(plan, model, relation, arena));
     }
 }
 
-void promotion_intent(const Plan *plan, Arena *arena, Intent *intent_out) {
-    RelationMap relations = relation_map_from_plan(plan, arena);
+void promotion_intent(const Plan *plan, const BuildTarget *targets, Arena *arena, Intent *intent_out) {
     Intent intent = {.environment = plan->environment, .command = STR("apply")};
     for (size_t i = 0; i < plan->tasks.count; i++) {
-        const PlanTask *task = &plan->tasks.items[i];
-        add_task(plan, task, relations.items[task->model->index], arena, &intent);
+        add_task(plan, &plan->tasks.items[i], &targets[i], arena, &intent);
     }
     for (size_t i = 0; i < plan->changes.count; i++) {
         const PlanChange *change = &plan->changes.items[i];

@@ -6,9 +6,11 @@
 #define INTERLACE_RUN_PROMOTION_H
 
 #include "run/session.h"
+#include "run/targets.h"
 
-/* The intent that makes `plan` true. Its texts are the arena's or the plan's. */
-void promotion_intent(const Plan *plan, Arena *arena, Intent *intent_out);
+/* The intent that makes `plan` true: the views show the targets (one a task). Its texts are the arena's, the plan's or
+ * the targets'. */
+void promotion_intent(const Plan *plan, const BuildTarget *targets, Arena *arena, Intent *intent_out);
 
 /* What would stop the promotion later, before anything is built: a view name that an object of someone else occupies
  * (PlanError, names it), a schema that cannot be made. Creates the schemas of the views. */

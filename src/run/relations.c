@@ -4,11 +4,26 @@
 #include "sql/sql_splice.h"
 
 SqlRelation relation_of_snapshot(const Snapshot *snapshot) {
-    return (SqlRelation){.schema = snapshot->physical_schema, .name = snapshot->physical_name};
+    return (SqlRelation){.catalog = snapshot->physical_catalog,
+                         .schema = snapshot->physical_schema,
+                         .name = snapshot->physical_name};
+}
+
+SqlRelation relation_of_target(const Model *model) {
+    size_t first = str_find_char(model->target, '.'); /* there are one or two: checked when the project loaded */
+    size_t last = str_find_last_char(model->target, '.');
+    return (SqlRelation){
+        .catalog = str_slice(model->target, 0, first),
+        .schema = first == last ? STR("main") : str_slice(model->target, first + 1, last),
+        .name = str_skip(model->target, last + 1),
+    };
 }
 
 static SqlRelation relation_of_task(const PlanTask *task, Arena *arena) {
     const Model *model = task->model;
+    if (model->materialise == MATERIALISE_TABLE) {
+        return relation_of_target(model);
+    }
     if (!model_has_relation(model)) {
         return (SqlRelation){0};
     }
@@ -23,7 +38,9 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
     const Project *project = plan->project;
     RelationMap map = {.project = project, .items = ARENA_NEW_ARRAY(arena, SqlRelation, project->model_count)};
     for (size_t i = 0; i < project->model_count; i++) {
-        if (plan->current[i] != NULL) {
+        if (project->models[i]->materialise == MATERIALISE_TABLE) {
+            map.items[i] = relation_of_target(project->models[i]);
+        } else if (plan->current[i] != NULL) {
             map.items[i] = relation_of_snapshot(plan->current[i]);
         }
     }

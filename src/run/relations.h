@@ -16,6 +16,9 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena);
 
 SqlRelation relation_of_snapshot(const Snapshot *snapshot);
 
+/* The external table of a `table` model: "alias.schema.table", or "alias.table" in the schema main. */
+SqlRelation relation_of_target(const Model *model);
+
 /* The model's query with physical names, ephemeral upstreams inlined as CTEs: what the engine gets.
  * ExecutionError when an upstream has no relation (nothing built there). */
 MUST_CHECK Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,

@@ -199,6 +199,12 @@ static Status project_timezone(Session *session, Str *timezone_out, Error *err) 
     return OK;
 }
 
+Status session_zone(Session *session, const Zone **zone_out, Error *err) {
+    Str name;
+    TRY(project_timezone(session, &name, err));
+    return zone_load(name, session->arena, zone_out, err);
+}
+
 static bool has_setting(const EngineConfig *config, Str name) {
     for (size_t i = 0; i < config->settings.count; i++) {
         if (str_equal_fold(config->settings.items[i].name, name)) {
@@ -226,11 +232,26 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
         config->settings = settings;
     }
 
-    EngineOptions options = {.config = config, .root = project_config->root, .read_only = read_only};
+    EngineOptions options = {
+        .config = config,
+        .root = project_config->root,
+        .read_only = read_only,
+        .writable_aliases = &session->writable_aliases,
+    };
     TRY(engine_create(&options, &session->engine, err));
     session->engine_is_read_only = read_only;
     session->poller = read_only ? NULL : test_poller_start(session->engine);
     return OK;
+}
+
+void session_write_attachments(Session *session, const StrVec *aliases) {
+    for (size_t i = 0; i < aliases->count; i++) {
+        if (!str_vec_contains(&session->writable_aliases, aliases->items[i])) {
+            str_vec_push(session->arena, &session->writable_aliases, str_copy(session->arena, aliases->items[i]));
+            test_poller_stop(TAKE(session->poller));
+            engine_destroy(TAKE(session->engine));
+        }
+    }
 }
 
 Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err) {

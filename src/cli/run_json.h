@@ -1,0 +1,18 @@
+/* The tasks of `run` and `restate` as JSON: {environment, command, models, stale} (spec 06 §4). */
+#ifndef INTERLACE_CLI_RUN_JSON_H
+#define INTERLACE_CLI_RUN_JSON_H
+
+#include "config/json_writer.h"
+#include "run/run_preview.h"
+
+/* As the value that the writer waits for. */
+void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, const ApplyOptions *options,
+                          JsonWriter *writer);
+
+/* One pair of ISO times, wall time of the project's zone. */
+void run_json_write_window(Window window, JsonWriter *writer);
+
+/* Windows that a task would do one after the other, in text: "2026-07-01", "2026-07-01 … 2026-07-04". */
+Str run_window_text(Arena *arena, Grain grain, Window window);
+
+#endif

@@ -1,0 +1,95 @@
+/* What the state store learns of a build. One connection for all builders, guarded by the context's mutex. */
+#include "run/build_step.h"
+
+static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
+    const Model *model = build->task->model;
+    bool is_sql = model->kind == MODEL_SQL;
+    const char *category = change_category_name(build->task->category);
+    return (Snapshot){
+        .name = model->name,
+        .fingerprint = model->fingerprint,
+        .revision = build->target.revision,
+        .local_fingerprint = model->local_fingerprint,
+        .metadata_hash = model->metadata_hash,
+        .physical_hash = model->physical_hash,
+        .definition_sql = is_sql ? model->query.text : STR_EMPTY,
+        .definition_source = is_sql ? STR_EMPTY : model->python->source,
+        .physical_catalog = build->target.relation.catalog,
+        .physical_schema = build->target.relation.schema,
+        .physical_name = build->target.relation.name,
+        .is_view = model->materialise == MATERIALISE_VIEW,
+        .change_category = str_from(category),
+        .engine = model->engine,
+        .created_at = clock_now_us(),
+        .verified_at = verified_at,
+        .columns_json = build->columns_json,
+    };
+}
+
+Status build_record_snapshot(Build *build, bool is_verified, Error *err) {
+    Snapshot snapshot = snapshot_of(build, is_verified ? clock_now_us() : 0);
+    BuildContext *context = build->context;
+    pthread_mutex_lock(&context->state_mutex);
+    Status status = state_record_snapshot(context->state, &snapshot, err);
+    pthread_mutex_unlock(&context->state_mutex);
+    return status;
+}
+
+Status build_record_checks(Build *build, Error *err) {
+    BuildContext *context = build->context;
+    if (build->result->checks.count == 0) {
+        return OK;
+    }
+    for (size_t i = 0; i < build->result->checks.count; i++) {
+        session_emit(
+            context->session,
+            (Event){.type = EVENT_CHECK, .model = build->task->model, .check = &build->result->checks.items[i]});
+    }
+    pthread_mutex_lock(&context->state_mutex);
+    Status status = state_record_checks(context->state, &build->result->checks, err);
+    pthread_mutex_unlock(&context->state_mutex);
+    return status;
+}
+
+static Status take_out(BuildContext *context, const LedgerKey *key, const IntervalSet *windows, Error *err) {
+    for (size_t i = 0; i < windows->count; i++) {
+        TRY(state_ledger_remove(context->state, context->lock, key, windows->items[i], err));
+    }
+    return OK;
+}
+
+static Status write_ledger(Build *build, Error *err) {
+    BuildContext *context = build->context;
+    LedgerKey key = ledger_key(build->task->model, build->target.relation);
+    if (build->target.seed.name.size > 0) {
+        LedgerKey seed = ledger_key(build->task->model, build->target.seed);
+        TRY(state_ledger_copy(context->state, context->lock, &seed, &key, err));
+        TRY(take_out(context, &key, &build->target.work.take_out, err));
+    } else if (!build->target.is_there) {
+        TRY(state_ledger_clear(context->state, context->lock, &key, err));
+    }
+    bool is_filled = build->filled.start < build->filled.end;
+    return is_filled ? state_ledger_add(context->state, context->lock, &key, build->filled, err) : OK;
+}
+
+Status build_record_ledger(Build *build, Error *err) {
+    if (!build->target.is_windowed) {
+        return OK;
+    }
+    pthread_mutex_lock(&build->context->state_mutex);
+    Status status = write_ledger(build, err);
+    pthread_mutex_unlock(&build->context->state_mutex);
+    return status;
+}
+
+Status build_take_out(Build *build, Error *err) {
+    bool is_in_place = build->target.is_there && build->target.seed.name.size == 0;
+    if (!is_in_place) {
+        return OK;
+    }
+    LedgerKey key = ledger_key(build->task->model, build->target.relation);
+    pthread_mutex_lock(&build->context->state_mutex);
+    Status status = take_out(build->context, &key, &build->target.work.take_out, err);
+    pthread_mutex_unlock(&build->context->state_mutex);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* One model's build on its builder thread, and its parts: rows, statements, records, windows. Private to run/build*.c. */
+#ifndef INTERLACE_RUN_BUILD_STEP_H
+#define INTERLACE_RUN_BUILD_STEP_H
+
+#include "run/build.h"
+#include "strategy/strategy.h"
+
+typedef struct Build {
+    BuildContext *context;
+    const PlanTask *task;
+    BuildTarget target; /* a copy: `is_there` and `seed` change as the build goes on */
+    Arena *arena;
+    EngineConnection *connection; /* the transactions' */
+    ModelResult *result;
+
+    SqlText query; /* SQL models: as it is sent */
+    DuckColumnVec columns;
+    Str columns_json;
+    bool is_recorded; /* the snapshot, verified */
+
+    /* Of the transaction at hand. */
+    const Window *window; /* NULL: the whole model, or a first build */
+    bool is_first_build;  /* of an incremental model: all its rows, or those since `backfill` */
+    TimeUs now;
+    RowCounts rows;
+    Window filled; /* what the ledger gets; empty: nothing */
+} Build;
+
+/* ---- build_rows.c */
+
+/* What can be refused before a row is written: for SQL, the query binds and its columns keep the contract. */
+MUST_CHECK Status build_prepare(Build *build, Error *err);
+/* Writes the rows of the transaction at hand; may be called again after a rollback. Sets rows and columns. */
+MUST_CHECK Status build_write_rows(Build *build, Error *err);
+
+/* ---- build_strategy.c */
+
+/* Runs the strategy's statements over the model's query or, with `staged`, over a table that holds its rows. */
+MUST_CHECK Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err);
+/* An empty target with the given columns, for an appender (strategy replace). */
+MUST_CHECK Status build_create_for_appender(Build *build, Error *err);
+
+/* ---- build_file.c */
+
+/* Writes the model's file from its query or, with `staged`, from a table that holds its rows. */
+MUST_CHECK Status build_deliver_file(Build *build, const SqlRelation *staged, Error *err);
+
+/* ---- build_record.c */
+
+MUST_CHECK Status build_record_snapshot(Build *build, bool is_verified, Error *err);
+MUST_CHECK Status build_record_checks(Build *build, Error *err);
+/* After the commit: seed's ledger copied, a leftover's cleared, `filled` added. */
+MUST_CHECK Status build_record_ledger(Build *build, Error *err);
+/* A restate begins: its range leaves the ledger, so that an interrupted one shows what is to be done. */
+MUST_CHECK Status build_take_out(Build *build, Error *err);
+
+/* ---- build_windows.c */
+
+/* All windows of an incremental model, each batch a transaction by `build_one`. */
+MUST_CHECK Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err), Error *err);
+/* Inside the transaction of a first build: the range that its rows cover becomes `filled`. */
+MUST_CHECK Status build_find_first_range(Build *build, Error *err);
+
+#endif

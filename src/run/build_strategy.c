@@ -1,0 +1,246 @@
+/* From the model's query or its staged rows to the relation: the statements of its strategy, their counts, and what
+ * they refuse. */
+#include "run/build_step.h"
+
+#include "base/test_hooks.h"
+
+/* ---- What the strategy is told. */
+
+static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        if (str_equal_fold(columns->items[i].name, name)) {
+            return &columns->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of the time column; a column that is missing is told by the strategy. */
+static Status time_kind(const Build *build, TimeColumnKind *kind_out, Error *err) {
+    const Model *model = build->task->model;
+    *kind_out = TIME_COLUMN_NAIVE;
+    const DuckColumn *column = find_column(&build->columns, model->time_column);
+    if (column == NULL) {
+        return OK;
+    }
+    if (!time_column_kind(column->type, kind_out)) {
+        error_set_at(err, ERROR_EXECUTION, model->place,
+                     "model '" STR_FMT "': time_column " STR_FMT " is " STR_FMT ", which is no date or timestamp",
+                     STR_ARG(model->name), STR_ARG(column->name), STR_ARG(column->type));
+        error_hint(err, "cast it in the query: CAST(" STR_FMT " AS TIMESTAMP) AS " STR_FMT, STR_ARG(column->name),
+                   STR_ARG(column->name));
+        error_code(err, STR("time_column.type"));
+        return FAILED;
+    }
+    if (*kind_out == TIME_COLUMN_DATE && build->target.is_windowed && !grain_is_whole_days(build->target.grain)) {
+        error_set_at(err, ERROR_EXECUTION, model->place,
+                     "model '" STR_FMT "': time_column " STR_FMT " is a DATE, which cannot be cut by interval " STR_FMT,
+                     STR_ARG(model->name), STR_ARG(column->name), STR_ARG(model->interval));
+        error_hint(err, "write whole days (1d, 1w, 1mo), or give the model a timestamp");
+        error_code(err, STR("time_column.grain"));
+        return FAILED;
+    }
+    return OK;
+}
+
+static Str edge(const Build *build, WallUs wall, TimeColumnKind kind) {
+    AUTO(strbuf) StrBuf sql = {0};
+    wall_literal(&sql, wall, kind, build->context->zone);
+    return strbuf_copy(&sql, build->arena);
+}
+
+static void set_window(const Build *build, TimeColumnKind kind, StrategyInput *input) {
+    if (build->window != NULL) {
+        input->window_start = edge(build, build->window->start, kind);
+        input->window_end = edge(build, build->window->end, kind);
+    }
+}
+
+/* Only with a pinned start, `backfill: 2026-01-01`: the first build takes everything from there on. */
+static Status set_first_window(const Build *build, TimeColumnKind kind, StrategyInput *input, Error *err) {
+    const Model *model = build->task->model;
+    if (!build->is_first_build || str_equal(model->backfill, STR("auto")) || model->backfill.size == 0) {
+        return OK;
+    }
+    WallUs start;
+    TRY(wall_parse(model->backfill, build->context->zone, &start, err));
+    input->window_start = edge(build, grain_floor(build->target.grain, start), kind);
+    return OK;
+}
+
+/* The instant of the transaction: UTC, but the wall's with a naive time column, so that a table has one clock. */
+static Str instant(const Build *build, TimeColumnKind kind) {
+    bool is_wall = build->task->model->time_column.size > 0 && kind != TIME_COLUMN_ZONED;
+    WallUs wall = is_wall ? zone_wall(build->context->zone, build->now) : (WallUs)build->now;
+    return edge(build, wall, TIME_COLUMN_NAIVE);
+}
+
+/* The target as it is; an external one may have come or changed since the command began. */
+static Status add_target_columns(Build *build, StrategyInput *input, Error *err) {
+    bool may_be_there = build->target.is_there || build->target.seed.name.size > 0 || build->target.is_external;
+    bool exists = false;
+    DuckColumnVec *columns = ARENA_NEW(build->arena, DuckColumnVec);
+    if (may_be_there) {
+        TRY(engine_relation_columns(build->connection, build->target.relation, build->arena, &exists, columns, err));
+    }
+    input->target_columns = exists ? columns : NULL;
+    return OK;
+}
+
+static Str schema_policy(const Model *model) {
+    const ConfigValue *policy = model->schema_policy == NULL ? NULL : config_find(model->schema_policy, STR("columns"));
+    return policy == NULL ? STR_EMPTY : policy->text;
+}
+
+static Status target_capabilities(const Build *build, const EngineCapabilities **capabilities_out, Error *err) {
+    EngineCapabilities *capabilities = ARENA_NEW(build->arena, EngineCapabilities);
+    TRY(engine_target_capabilities(build->context->engine, build->target.relation.catalog, capabilities, err));
+    *capabilities_out = capabilities;
+    return OK;
+}
+
+static Status strategy_input(Build *build, StrategyInput *input_out, Error *err) {
+    const Model *model = build->task->model;
+    *input_out = (StrategyInput){
+        .model = model->name,
+        .materialise = model->materialise,
+        .target = build->target.relation,
+        .source = build->query,
+        .columns = &build->columns,
+        .key = &model->key,
+        .time_column = model->time_column,
+        .engine = engine_name(build->context->engine),
+        .scratch = {.name = str_format(build->arena, STR_FMT "__work", STR_ARG(build->target.relation.name))},
+        .schema_policy = schema_policy(model),
+    };
+    TRY(target_capabilities(build, &input_out->capabilities, err));
+    if (model->time_column.size > 0) {
+        TimeColumnKind kind;
+        TRY(time_kind(build, &kind, err));
+        set_window(build, kind, input_out);
+        TRY(set_first_window(build, kind, input_out, err));
+        input_out->now = instant(build, kind);
+    } else {
+        input_out->now = instant(build, TIME_COLUMN_ZONED);
+    }
+    return add_target_columns(build, input_out, err);
+}
+
+/* ---- Statements. */
+
+static Status refuse(Build *build, const StrategyInput *input, const StrategyStatement *statement, Error *err) {
+    DuckRows rows;
+    TRY(engine_query(build->connection, &statement->sql, build->arena, &rows, err));
+    if (rows.row_count == 0) {
+        return OK;
+    }
+    TRY(strategy_refusal(input, statement->refusal, &rows, err));
+    return OK;
+}
+
+static Status count(Build *build, const StrategyStatement *statement, Error *err) {
+    DuckRows rows;
+    TRY(engine_query(build->connection, &statement->sql, build->arena, &rows, err));
+    if (rows.row_count != 1 || rows.columns.count != 3) {
+        return error_set(err, ERROR_INTERNAL, "a count of strategy statements gave no single row");
+    }
+    int64_t *counts[] = {&build->rows.inserted, &build->rows.updated, &build->rows.deleted};
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        int64_t number = 0;
+        const DuckCell *cell = duck_cell(&rows, 0, i);
+        if (cell->kind != DUCK_CELL_NULL && !str_to_int64(cell->text, &number)) {
+            return error_set(err, ERROR_INTERNAL, "a count of strategy statements is no number: " STR_FMT,
+                             STR_ARG(cell->text));
+        }
+        *counts[i] += number;
+    }
+    return OK;
+}
+
+static void add_changed(Build *build, StatementRole role, int64_t changed) {
+    switch (role) {
+    case STATEMENT_CREATE:
+    case STATEMENT_INSERT:
+        build->rows.inserted += changed;
+        return;
+    case STATEMENT_UPDATE:
+        build->rows.updated += changed;
+        return;
+    case STATEMENT_DELETE:
+        build->rows.deleted += changed;
+        return;
+    case STATEMENT_STAGE:
+    case STATEMENT_REFUSE:
+    case STATEMENT_EVOLVE:
+    case STATEMENT_RUN:
+    case STATEMENT_COUNT:
+    case STATEMENT_DROP:
+    case STATEMENT_ROLE_COUNT:
+        return;
+    }
+}
+
+static Status run_statement(Build *build, const StrategyInput *input, const StrategyStatement *statement, Error *err) {
+    TRY(test_hook("build.statement", err));
+    if (statement->role == STATEMENT_REFUSE) {
+        return refuse(build, input, statement, err);
+    }
+    if (statement->role == STATEMENT_COUNT) {
+        return count(build, statement, err);
+    }
+    int64_t changed = 0;
+    TRY(engine_execute(build->connection, &statement->sql, &changed, err));
+    add_changed(build, statement->role, changed);
+    return OK;
+}
+
+static Status run_strategy(Build *build, const StrategyInput *input, Error *err) {
+    StrategyStatementVec statements = {0};
+    StrVec notes = {0};
+    TRY(strategy_write(build->task->model->strategy, input, build->arena, &statements, &notes, err));
+    build->rows = (RowCounts){.is_known = input->capabilities->row_counts && input->materialise != MATERIALISE_VIEW};
+    for (size_t i = 0; i < statements.count; i++) {
+        TRY(run_statement(build, input, &statements.items[i], err));
+    }
+    for (size_t i = 0; i < notes.count; i++) {
+        session_note(build->context->session, STR_FMT, STR_ARG(notes.items[i]));
+    }
+    return OK;
+}
+
+/* Copied in this very transaction: a process that dies leaves nothing, and the next one copies anew. */
+static Status copy_seed(Build *build, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "CREATE OR REPLACE TABLE ");
+    sql_relation(&sql, build->target.relation);
+    strbuf_text(&sql, " AS SELECT * FROM ");
+    sql_relation(&sql, build->target.seed);
+    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    return engine_execute(build->connection, &text, NULL, err);
+}
+
+Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err) {
+    if (build->task->model->materialise == MATERIALISE_FILE) {
+        return build_deliver_file(build, staged, err);
+    }
+    SqlRelation relation = build->target.relation;
+    if (build->target.seed.name.size > 0) {
+        TRY(copy_seed(build, err));
+    }
+    if (build->target.is_external) {
+        TRY(engine_create_external_schema(build->connection, relation.catalog, relation.schema, err));
+    }
+    StrategyInput input;
+    TRY(strategy_input(build, &input, err));
+    input.staged = staged;
+    TRY(run_strategy(build, &input, err));
+    return build->is_first_build ? build_find_first_range(build, err) : OK;
+}
+
+Status build_create_for_appender(Build *build, Error *err) {
+    StrategyInput input;
+    TRY(strategy_input(build, &input, err));
+    input.source = (SqlText){0};
+    input.target_columns = NULL;
+    return run_strategy(build, &input, err);
+}

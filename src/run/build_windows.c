@@ -1,0 +1,194 @@
+/* The windows of an incremental model: batches of adjacent grains, each one transaction, oldest first unless the command
+ * says otherwise. What failed and what was not started is told, and running again does the rest. */
+#include "run/build_step.h"
+
+typedef struct WindowRun {
+    Build *build;
+    Status (*build_one)(Build *build, Error *err);
+    bool halves; /* a failing batch is done again by halves, so that the good grains are filled and the bad one named */
+    int64_t total, done;
+    StrVec failed;
+    Error first; /* of the first failing grain */
+} WindowRun;
+
+static Str window_text(const Build *build, Window window) {
+    Str start = wall_format(build->arena, window.start, false);
+    if (grain_count(build->target.grain, window.start, window.end) == 1) {
+        return start;
+    }
+    Str end = wall_format(build->arena, window.end, false);
+    return str_format(build->arena, STR_FMT " … " STR_FMT, STR_ARG(start), STR_ARG(end));
+}
+
+static bool is_stopping(const Build *build) {
+    return build->context->is_stopping(build->context->stop_context);
+}
+
+static void take_success(WindowRun *run, Window window) {
+    Build *build = run->build;
+    int64_t grains = grain_count(build->target.grain, window.start, window.end);
+    run->done += grains;
+    build->result->tasks += grains;
+    session_emit(build->context->session, (Event){.type = EVENT_MODEL_WINDOW,
+                                                  .model = build->task->model,
+                                                  .done = run->done,
+                                                  .total = run->total});
+}
+
+static void take_failure(WindowRun *run, Window window, Error *err) {
+    Str text = window_text(run->build, window);
+    str_vec_push(run->build->arena, &run->failed, text);
+    if (run->first.message.size > 0) {
+        error_clear(err);
+        return;
+    }
+    err->message = str_format(err->arena, STR_FMT " (window " STR_FMT ")", STR_ARG(err->message), STR_ARG(text));
+    error_move(&run->first, err);
+}
+
+/* FAILED: the command is being stopped; what failed otherwise is in `run`. */
+static Status run_window(WindowRun *run, Window window, Error *err) {
+    Build *build = run->build;
+    bool keep_going = build->context->options->keep_going;
+    if (run->failed.count > 0 && !keep_going) {
+        return OK;
+    }
+    build->window = &window;
+    Status status = run->build_one(build, err);
+    build->window = NULL;
+    if (!failed(status)) {
+        take_success(run, window);
+        return OK;
+    }
+    engine_rollback(build->connection);
+    if (err->kind == ERROR_INTERRUPTED || err->kind == ERROR_LOCK || is_stopping(build)) {
+        return FAILED;
+    }
+    int64_t grains = grain_count(build->target.grain, window.start, window.end);
+    if (!run->halves || grains == 1) {
+        take_failure(run, window, err);
+        return OK;
+    }
+    error_clear(err);
+    WallUs middle = grain_step(build->target.grain, window.start, grains / 2);
+    TRY(run_window(run, (Window){window.start, middle}, err)); /* halves: no deeper than the bits of a count */
+    return run_window(run, (Window){middle, window.end}, err);
+}
+
+static WindowVec batches_of(const Build *build, int64_t grains) {
+    WindowVec batches = {0};
+    interval_set_batches(build->arena, &build->target.work.due, build->target.grain, grains, &batches);
+    if (build->context->options->newest_first) {
+        for (size_t i = 0; i < batches.count / 2; i++) {
+            Window other = batches.items[i];
+            batches.items[i] = batches.items[batches.count - 1 - i];
+            batches.items[batches.count - 1 - i] = other;
+        }
+    }
+    return batches;
+}
+
+/* The command's, else the model's; INT64_MAX for `auto`: as many adjacent grains as there are. */
+static int64_t batch_grains(const Build *build) {
+    int64_t grains = build->context->options->batch;
+    if (grains > 0) {
+        return grains;
+    }
+    return str_to_int64(build->task->model->batch, &grains) && grains > 0 ? grains : INT64_MAX;
+}
+
+static Status tell_failures(WindowRun *run, Error *err) {
+    Build *build = run->build;
+    int64_t rest = run->total - run->done - (int64_t)run->failed.count;
+    Str failures = str_join(build->arena, run->failed.items, run->failed.count, STR(", "));
+    AUTO(strbuf) StrBuf text = {0};
+    strbuf_format(&text, "model '" STR_FMT "': %lld of %lld windows are filled; failed: " STR_FMT,
+                  STR_ARG(build->task->model->name), (long long)run->done, (long long)run->total, STR_ARG(failures));
+    if (rest > 0) {
+        strbuf_format(&text, "; not started: %lld", (long long)rest);
+    }
+    session_note(build->context->session, STR_FMT "; running it again does the rest", STR_ARG(strbuf_str(&text)));
+    error_move(err, &run->first);
+    return FAILED;
+}
+
+static Status run_all(WindowRun *run, const WindowVec *batches, Error *err) {
+    for (size_t i = 0; i < batches->count; i++) {
+        TRY(run_window(run, batches->items[i], err));
+    }
+    return run->failed.count > 0 ? tell_failures(run, err) : OK;
+}
+
+Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err), Error *err) {
+    if (build->target.work.first_build) {
+        build->is_first_build = true;
+        TRY(build_one(build, err));
+        build->result->tasks = 1;
+        return OK;
+    }
+    int64_t grains = batch_grains(build);
+    WindowVec batches = batches_of(build, grains);
+    WindowRun run = {
+        .build = build,
+        .build_one = build_one,
+        .halves = grains == INT64_MAX,
+        .total = interval_set_grains(&build->target.work.due, build->target.grain),
+    };
+    error_init(&run.first);
+    TRY(build_take_out(build, err));
+    Status status = run_all(&run, &batches, err);
+    error_deinit(&run.first);
+    return status;
+}
+
+/* ---- First builds. */
+
+static Status time_bounds(Build *build, DuckRows *rows_out, Error *err) {
+    Str column = build->task->model->time_column;
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT CAST(min(");
+    sql_identifier(&sql, column);
+    strbuf_text(&sql, ") AS VARCHAR), CAST(max(");
+    sql_identifier(&sql, column);
+    strbuf_text(&sql, ") AS VARCHAR) FROM ");
+    sql_relation(&sql, build->target.relation);
+    SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    return engine_query(build->connection, &query, build->arena, rows_out, err);
+}
+
+static TimeColumnKind kind_of_time(const Build *build) {
+    TimeColumnKind kind = TIME_COLUMN_NAIVE;
+    for (size_t i = 0; i < build->columns.count; i++) {
+        if (str_equal_fold(build->columns.items[i].name, build->task->model->time_column)) {
+            (void)time_column_kind(build->columns.items[i].type, &kind); /* checked before the statements */
+        }
+    }
+    return kind;
+}
+
+Status build_find_first_range(Build *build, Error *err) {
+    BuildContext *context = build->context;
+    DuckRows rows;
+    TRY(time_bounds(build, &rows, err));
+    bool has_rows = duck_cell(&rows, 0, 0)->kind != DUCK_CELL_NULL;
+    WallUs bounds[2] = {0};
+    for (size_t i = 0; has_rows && i < COUNT_OF(bounds); i++) {
+        TRY(wall_from_sql(duck_cell(&rows, 0, i)->text, kind_of_time(build), context->zone, &bounds[i], err));
+    }
+    Window range;
+    bool is_empty = false;
+    TRY(window_first_range(build->task->model, has_rows, bounds[0], bounds[1], context->now, context->zone, &range,
+                           &is_empty, err));
+    build->filled = (Window){0};
+    if (is_empty) {
+        session_note(context->session,
+                     "model '" STR_FMT "': its source has no rows yet, so its table is empty; the next "
+                     "`interlace run -s " STR_FMT "` looks again",
+                     STR_ARG(build->task->model->name), STR_ARG(build->task->model->name));
+        return OK;
+    }
+    if (!window_recordable(build->target.grain, range, context->now, &build->filled)) {
+        build->filled = (Window){0};
+    }
+    return OK;
+}

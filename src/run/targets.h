@@ -1,0 +1,44 @@
+/* Where the rows of each task go, and which windows it fills: decided under the lock, before anything is built. */
+#ifndef INTERLACE_RUN_TARGETS_H
+#define INTERLACE_RUN_TARGETS_H
+
+#include "plan/window_plan.h"
+#include "run/relations.h"
+#include "run/session.h"
+
+/* One task's. Without a relation (ephemeral) only zeros. */
+typedef struct BuildTarget {
+    SqlRelation relation;
+    int64_t revision;
+    bool is_external; /* a table of another database, which is never dropped */
+    bool is_gated;    /* a terminal model that does not deliver in this environment */
+    bool is_there;    /* holds checked rows of this very version: the strategy goes on from them */
+    bool is_served;   /* some environment shows it: every commit is visible to readers */
+    SqlRelation previous; /* what `this` and `cursor` of a Python model read; empty name: nothing yet */
+    SqlRelation seed;     /* copied into `relation` first; empty name: none */
+    Str owner;        /* copy-on-write: the environment whose relation `seed` is */
+
+    bool is_windowed; /* incremental; the rest is zero otherwise */
+    Grain grain;
+    IntervalSet filled; /* what the ledger of `relation` (of `seed`) says */
+    WindowWork work;
+    bool is_skipped; /* nothing due: the task builds nothing and keeps what the environment shows */
+} BuildTarget;
+
+typedef struct TargetRequest {
+    const Plan *plan;
+    const EngineCatalog *catalog; /* NULL: what the state records is there */
+    EngineConnection *connection; /* asked for external tables; NULL: the ledger tells whether they are there */
+    const WindowRequest *windows;
+} TargetRequest;
+
+/* An array, a task each, in `arena`. */
+MUST_CHECK Status targets_decide(Session *session, StateStore *state, const TargetRequest *request, Arena *arena,
+                                 BuildTarget **targets_out, Error *err);
+
+/* As relation_map_from_plan, but a task's relation is that of its target. */
+RelationMap relation_map_from_targets(const Plan *plan, const BuildTarget *targets, Arena *arena);
+
+LedgerKey ledger_key(const Model *model, SqlRelation relation);
+
+#endif

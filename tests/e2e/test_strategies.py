@@ -1,0 +1,331 @@
+"""The shared scenario of spec 02 §6: one target, one changed source, every strategy; in SQL and in Python, on each engine
+that owns tables. Rows, counts, and what is physically left alone."""
+
+import dataclasses
+import pathlib
+
+import pytest
+
+P0 = "2026-07-02T08:30:00"
+P = "2026-07-02T12:00:00"
+FIRST = "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
+SECOND = (
+    "(1,'A',TIMESTAMP '2026-07-02 09:15'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (4,'d',TIMESTAMP '2026-07-02 09:40')"
+)
+NINE = ", (9,'z',TIMESTAMP '2026-07-01 08:00')"
+NINE_CHANGED = ", (9,'ZZ',TIMESTAMP '2026-07-01 08:00')"
+WINDOW = ("--start", "2026-07-02", "--end", "2026-07-03")
+HASH_OF_A = "c86712ff194a2814e6b1b447d678b103"
+
+OPEN = "NULL"
+
+
+@dataclasses.dataclass
+class Panel:
+    """`rows` of `columns` afterwards; `counts` of the second run; `untouched`: rows that keep their physical place."""
+
+    number: str
+    header: str
+    columns: str
+    rows: list
+    counts: tuple
+    verb: tuple = ("run",)
+    first: str = FIRST
+    second: str = SECOND
+    untouched: str = ""
+
+
+def version(id, value, start, end):
+    return [id, value, start, end]
+
+
+PANELS = [
+    Panel("1", "strategy: replace", "id, v", [[1, "A"], [2, "b"], [4, "d"]], (3, 0, 0)),
+    Panel("3", "strategy: merge, key: id", "id, v", [[1, "A"], [2, "b"], [3, "c"], [4, "d"]], (1, 2, 0), untouched="3"),
+    Panel("4", "strategy: full_merge, key: id", "id, v", [[1, "A"], [2, "b"], [4, "d"]], (1, 1, 1), untouched="2"),
+    Panel(
+        "5",
+        "strategy: hash_merge, key: id",
+        "id, v",
+        [[1, "A"], [2, "b"], [3, "c"], [4, "d"]],
+        (1, 1, 0),
+        untouched="2,3",
+    ),
+    Panel(
+        "6",
+        "strategy: scd, key: id",
+        "id, v, _valid_from::VARCHAR, _valid_to::VARCHAR",
+        [
+            version(1, "A", "2026-07-02 12:00:00", None),
+            version(1, "a", "2026-07-02 08:30:00", "2026-07-02 12:00:00"),
+            version(2, "b", "2026-07-02 08:30:00", None),
+            version(3, "c", "2026-07-02 08:30:00", "2026-07-02 12:00:00"),
+            version(4, "d", "2026-07-02 12:00:00", None),
+        ],
+        (2, 2, 0),
+        untouched="2",
+    ),
+    Panel(
+        "7",
+        "strategy: scd, key: id, time_column: ts",
+        "id, v, _valid_from::VARCHAR, _valid_to::VARCHAR",
+        [
+            version(1, "A", "2026-07-02 09:15:00", None),
+            version(1, "a", "2026-07-02 08:00:00", "2026-07-02 09:15:00"),
+            version(2, "b", "2026-07-02 08:00:00", None),
+            version(3, "c", "2026-07-02 08:00:00", "2026-07-02 12:00:00"),
+            version(4, "d", "2026-07-02 09:40:00", None),
+        ],
+        (2, 2, 0),
+        untouched="2",
+    ),
+    Panel(
+        "8",
+        "strategy: incremental, time_column: ts",
+        "id, v",
+        [[1, "A"], [2, "b"], [4, "d"], [9, "z"]],
+        (3, 0, 3),
+        verb=("restate", *WINDOW),
+        first=FIRST + NINE,
+        second=SECOND + NINE_CHANGED,
+        untouched="9",
+    ),
+    Panel(
+        "9",
+        "strategy: incremental, time_column: ts, key: id",
+        "id, v",
+        [[1, "A"], [2, "b"], [3, "c"], [4, "d"], [9, "z"]],
+        (1, 2, 0),
+        verb=("restate", *WINDOW),
+        first=FIRST + NINE,
+        second=SECOND + NINE_CHANGED,
+        untouched="3,9",
+    ),
+]
+# A Python model is incremental only with a key (spec 01 §5).
+PYTHON_PANELS = [panel for panel in PANELS if panel.number != "8"]
+
+ENGINES = {
+    "duckdb": "database: data/wh.duckdb",
+    "ducklake": "database: 'ducklake:data/lake.ducklake'",
+}
+
+
+def python_arguments(header):
+    """`strategy: merge, key: id` as keyword arguments of @model."""
+    pairs = [part.split(": ") for part in header.split(", ")]
+    return ", ".join(f'{key}="{value}"' for key, value in pairs)
+
+
+def sql_model(header, source):
+    return {"models/m.sql": f"/* interlace: {{{header}}} */\nSELECT * FROM {source}"}
+
+
+def python_model(header, source):
+    return {
+        "models/stg.sql": f"/* interlace: {{materialise: view}} */\nSELECT * FROM {source}",
+        "models/m.py": "from interlace import model\n"
+        f"@model({python_arguments(header)})\ndef m(stg):\n    return stg.reader()\n",
+    }
+
+
+def set_source(project, rows, columns="id, v, ts"):
+    project.load(f"CREATE OR REPLACE TABLE items AS SELECT * FROM (VALUES {rows}) t({columns})")
+
+
+def start(project, engine, files, rows, columns="id, v, ts"):
+    project.write({"interlace.yaml": f"{ENGINES[engine]}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files})
+    set_source(project, rows, columns)
+    project.ok("apply", env={"INTERLACE_NOW": P0})
+
+
+def counts_of(result, model="m"):
+    rows = result["rows"][model]
+    return (rows["inserted"], rows["updated"], rows["deleted"])
+
+
+def relation_of(project, database):
+    return database.execute(
+        "SELECT schema_name || '.' || table_name FROM duckdb_tables()"
+        " WHERE table_name SIMILAR TO 'm__[0-9a-f]{16}(__r[0-9]+)?' ORDER BY table_name DESC LIMIT 1"
+    ).fetchone()[0]
+
+
+def physical_places(project, engine, ids):
+    """(id, rowid) of the rows with these ids: what a rewritten row does not keep."""
+    if engine != "duckdb" or not ids:
+        return None
+    with project.warehouse("data/wh.duckdb") as database:
+        relation = relation_of(project, database)
+        return database.execute(f"SELECT id, rowid FROM {relation} WHERE id IN ({ids}) ORDER BY ALL").fetchall()
+
+
+def second_run(project, panel, verb=None):
+    verb, *bounds = verb or panel.verb
+    return project.json(verb, "-s", "+m", *bounds, env={"INTERLACE_NOW": P})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["sql", "python"])
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_6_1_each_panel_gives_its_rows_and_counts(project, panel, kind, engine):
+    if kind == "python" and panel not in PYTHON_PANELS:
+        pytest.skip("a Python model is incremental only with a key")
+    build = sql_model if kind == "sql" else python_model
+    start(project, engine, build(panel.header, "src.items"), panel.first)
+    before = physical_places(project, engine, panel.untouched)
+    set_source(project, panel.second)
+    result = second_run(project, panel)
+    assert counts_of(result) == panel.counts
+    assert project.query(f"SELECT {panel.columns} FROM m ORDER BY id, v") == panel.rows
+    # spec 02 §6, 2: untouched is read off physical row ids.
+    assert physical_places(project, engine, panel.untouched) == before
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_6_3_with_a_composite_key_only_the_changed_region_is_affected(project, panel):
+    header = panel.header.replace("key: id", "key: [id, region]")
+    both = "SELECT *, 'north' AS region FROM src.items UNION ALL SELECT *, 'south' FROM src.still"
+    project.load(f"CREATE TABLE still AS SELECT * FROM (VALUES {panel.first}) t(id, v, ts)")
+    files = {"models/m.sql": f"/* interlace: {{{header}}} */\n{both}"}
+    start(project, "duckdb", files, panel.first)
+    south = f"SELECT {panel.columns} FROM m WHERE region = 'south' ORDER BY id, v"
+    before = project.query(south)
+    set_source(project, panel.second)
+    second_run(project, panel)
+    assert project.query(f"SELECT {panel.columns} FROM m WHERE region = 'north' ORDER BY id, v") == panel.rows
+    assert project.query(south) == before
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_6_4_null_values_change_like_others(project, panel):
+    first = panel.first.replace("'a'", "NULL")
+    second = panel.second.replace("'d'", "NULL")
+    start(project, "duckdb", sql_model(panel.header, "src.items"), first)
+    set_source(project, second)
+    result = second_run(project, panel)
+    assert counts_of(result) == panel.counts
+    expected = [[row[0], {"a": None, "d": None}.get(row[1], row[1]), *row[2:]] for row in panel.rows]
+    rows = project.query(f"SELECT {panel.columns} FROM m")
+    assert sorted(rows, key=str) == sorted(expected, key=str)
+
+
+def test_02_6_hash_of_a_changed_row(project):
+    start(project, "duckdb", sql_model("strategy: hash_merge, key: id", "(SELECT id, v FROM src.items)"), FIRST)
+    set_source(project, SECOND)
+    project.ok("run")
+    assert project.query("SELECT _hash FROM m WHERE id = 1") == [[HASH_OF_A]]
+
+
+REPEATS = {
+    "1": (3, 0, 0),
+    "3": (0, 3, 0),
+    "4": (0, 0, 0),
+    "5": (0, 0, 0),
+    "6": (0, 0, 0),
+    "7": (0, 0, 0),
+    "8": (3, 0, 3),
+    "9": (0, 3, 0),
+}
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_7_1_the_same_again_changes_nothing(project, panel):
+    start(project, "duckdb", sql_model(panel.header, "src.items"), panel.first)
+    before = project.query("SELECT * FROM m ORDER BY ALL")
+    result = second_run(project, panel)
+    assert counts_of(result) == REPEATS[panel.number]
+    assert project.query("SELECT * FROM m ORDER BY ALL") == before
+
+
+KEYED = [panel for panel in PANELS if "key: id" in panel.header]
+
+
+def untouched_state(project):
+    """Everything a refused run must leave: rows, ledger, what the environment shows."""
+    return (
+        project.query("SELECT * FROM m ORDER BY ALL"),
+        project.json("env", "list"),
+        pathlib.Path(project.root / "data/wh.duckdb").exists(),
+    )
+
+
+@pytest.mark.parametrize("panel", KEYED, ids=lambda panel: panel.number)
+def test_02_2_1_repeated_keys_are_refused_on_a_first_build_and_later(project, panel):
+    repeated = ", ".join(
+        f"({key}, '{value}', TIMESTAMP '2026-07-02 08:00')"
+        for key, value in [(1, "a"), (1, "b"), (1, "c"), (7, "d"), (7, "e"), (2, "f")]
+    )
+    files = sql_model(panel.header, "src.items")
+    project.write({"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files})
+    set_source(project, repeated)
+    result = project.fails("apply")
+    assert "key (id) is not unique in the source: 2 key values repeat over 5 rows, e.g. (1) x3, (7) x2" in result.stderr
+    set_source(project, FIRST)
+    project.ok("apply")
+    before = untouched_state(project)
+    set_source(project, repeated)
+    verb, *bounds = panel.verb
+    document = project.json(verb, *bounds, code=1)
+    assert document["error"]["details"]["code"] == "duplicate_key"
+    assert "(1) x3, (7) x2" in document["error"]["message"]
+    assert untouched_state(project) == before
+
+
+@pytest.mark.parametrize("panel", KEYED, ids=lambda panel: panel.number)
+@pytest.mark.parametrize("key", ["id", "[g, id]"])
+def test_02_2_3_a_null_in_a_key_is_refused(project, panel, key):
+    rows = "('x', 1, 'a', TIMESTAMP '2026-07-02 08:00'), ('x', NULL, 'x', TIMESTAMP '2026-07-02 08:00')"
+    files = sql_model(panel.header.replace("key: id", f"key: {key}"), "src.items")
+    project.write({"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files})
+    set_source(project, rows, "g, id, v, ts")
+    document = project.json("apply", code=1)
+    assert document["error"]["details"]["code"] == "null_key"
+    assert "1 source row" in document["error"]["message"]
+    assert "id: NULL" in document["error"]["message"]
+
+
+def test_02_2_2_identical_rows_collapse_in_full_merge_and_scd_only(project):
+    doubled = "(1,'a',TIMESTAMP '2026-07-02 08:00'), (1,'a',TIMESTAMP '2026-07-02 08:00')"
+    for strategy in ("full_merge", "scd"):
+        project.write({f"models/{strategy}.sql": f"/* interlace: {{strategy: {strategy}, key: id}} */ FROM src.items"})
+    project.write({"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\n"})
+    set_source(project, doubled)
+    project.ok("apply")
+    assert project.query("SELECT (SELECT count(*) FROM full_merge) AS f, (SELECT count(*) FROM scd) AS s") == [[1, 1]]
+    for strategy in ("merge", "hash_merge"):
+        project.write({f"models/{strategy}.sql": f"/* interlace: {{strategy: {strategy}, key: id}} */ FROM src.items"})
+    result = project.fails("apply", "--keep-going")
+    assert result.stderr.count("is not unique in the source") == 2
+
+
+def test_02_2_5_an_unstable_source_is_read_once(project):
+    project.write(
+        {
+            "models/m.sql": "/* interlace: {strategy: full_merge, key: id} */\n"
+            "SELECT range AS id, random() AS r FROM range(100)"
+        }
+    )
+    project.ok("apply")
+    project.ok("run")
+    assert project.query("SELECT count(*), count(DISTINCT id) FROM m") == [[100, 100]]
+
+
+@pytest.mark.parametrize("strategy", ["full_merge", "hash_merge", "scd"])
+def test_02_2_6_null_and_the_empty_text_differ(project, strategy):
+    start(project, "duckdb", sql_model(f"strategy: {strategy}, key: id", "src.items"), "(1,NULL), (2,'')", "id, v")
+    set_source(project, "(1,''), (2,NULL)", "id, v")
+    result = project.json("run")
+    assert counts_of(result)[1] == 2
+    where = "WHERE _valid_to IS NULL" if strategy == "scd" else ""
+    assert project.query(f"SELECT id, v FROM m {where} ORDER BY id") == [[1, ""], [2, None]]
+
+
+def test_02_3_2_merge_tells_new_from_matched_keys(project):
+    project.write({"models/m.sql": "/* interlace: {strategy: merge, key: id} */ FROM src.items"})
+    project.write({"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\n"})
+    project.load("CREATE TABLE items AS SELECT range AS id, 'a' AS v FROM range(600)")
+    project.ok("apply")
+    project.load("CREATE OR REPLACE TABLE items AS SELECT range AS id, 'b' AS v FROM range(1000)")
+    assert counts_of(project.json("run")) == (400, 600, 0)
+    assert project.ok("run").stdout.count("~1,000") == 1
