@@ -18,10 +18,11 @@ if sys.version_info < (3, 10):  # noqa: UP036
     raise ImportError("interlace needs Python 3.10 or newer, but " + sys.executable + " is " + _version)
 
 from interlace import log
+from interlace._running import ctx
 from interlace._variables import var
 from interlace._version import __version__
 from interlace.discovery.recording import volatile
 from interlace.dsl.decorators import CheckSpec, check, model, stream
 from interlace.exceptions import Cancelled
 
-__all__ = ["Cancelled", "CheckSpec", "__version__", "check", "log", "model", "stream", "var", "volatile"]
+__all__ = ["Cancelled", "CheckSpec", "__version__", "check", "ctx", "log", "model", "stream", "var", "volatile"]

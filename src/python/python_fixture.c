@@ -259,15 +259,14 @@ static Status store_output(PythonFixture *f, Error *err) {
     return duck_commit(f->connection, err);
 }
 
-Status fixture_run(PythonFixture *f, const char *source) {
+Status fixture_run_task(PythonFixture *f, const PythonTask *task) {
     need_database(f);
-    PythonTask task = fixture_task(f, fixture_model(f, source));
     error_clear(&f->err);
     f->begin_count = f->batch_count = f->row_count = 0;
     Error begin_err;
     error_init(&begin_err);
     assert_done(duck_begin(f->connection, &begin_err), &begin_err);
-    Status status = python_run_model(f->runtime, &task, &f->rows, &f->err);
+    Status status = python_run_model(f->runtime, task, &f->rows, &f->err);
     if (!failed(status) && f->appender != NULL) {
         status = store_output(f, &f->err);
     }
@@ -275,6 +274,11 @@ Status fixture_run(PythonFixture *f, const char *source) {
     f->appender = NULL;
     duck_rollback(f->connection);
     return status;
+}
+
+Status fixture_run(PythonFixture *f, const char *source) {
+    PythonTask task = fixture_task(f, fixture_model(f, source));
+    return fixture_run_task(f, &task);
 }
 
 PythonVerdict fixture_check(PythonFixture *f, const char *source) {

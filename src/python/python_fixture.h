@@ -57,6 +57,8 @@ Str fixture_query(PythonFixture *f, const char *sql);
  * `cursor`, `ctx` by their names. */
 Model *fixture_model(PythonFixture *f, const char *source);
 PythonTask fixture_task(PythonFixture *f, const Model *model);
+/* Runs a task and stores its rows in the table `output`. */
+Status fixture_run_task(PythonFixture *f, const PythonTask *task);
 /* Writes a source, runs its model `m` and stores its rows in the table `output`. */
 Status fixture_run(PythonFixture *f, const char *source);
 /* The same for the check `c` on model `m`, over the input "table". */

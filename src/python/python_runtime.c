@@ -1,12 +1,15 @@
 #include "python/python_runtime.h"
 
 #include "python/arrow_ipc_in.h"
+#include "python/connection_secrets.h"
 #include "python/runtime_parts.h"
 
 Status python_runtime_create(const PythonOptions *options, PythonRuntime **runtime_out, Error *err) {
     (void)err;
     PythonRuntime *runtime = heap_alloc_zeroed(1, sizeof *runtime);
     runtime->options = *options;
+    runtime->arena = arena_create();
+    runtime->secrets = connections_secrets(options->config->connections, runtime->arena);
     runtime->setup = worker_setup_create(options->config);
     runtime->pool = worker_pool_create(runtime->setup, options->workers_max);
     *runtime_out = runtime;
@@ -17,6 +20,7 @@ void python_runtime_destroy(PythonRuntime *runtime) {
     if (runtime != NULL) {
         worker_pool_destroy(runtime->pool);
         worker_setup_destroy(runtime->setup);
+        arena_destroy(runtime->arena);
         free(runtime);
     }
 }
@@ -29,12 +33,14 @@ PythonDiscovery python_runtime_discovery(PythonRuntime *runtime) {
 
 typedef struct ModelLog {
     const PythonLog *log;
+    const StrVec *secrets;
     Str model;
 } ModelLog;
 
 static void write_log(void *context, Str level, Str line) {
     const ModelLog *log = context;
-    log->log->write(log->log->context, log->model, level, line);
+    AUTO(arena) Arena *arena = arena_create();
+    log->log->write(log->log->context, log->model, level, secrets_hide(log->secrets, line, arena));
 }
 
 static LogSink log_sink(ModelLog *log) {
@@ -101,7 +107,7 @@ static Status do_once(PythonRuntime *runtime, const TaskPlan *plan, Arena *arena
                       bool *is_stale_out, Error *err) {
     Worker *worker;
     TRY(worker_pool_take(runtime->pool, plan->request->is_cancelled, plan->request->cancel_context, &worker, err));
-    ModelLog log = {.log = &runtime->options.log, .model = plan->request->model->name};
+    ModelLog log = {.log = &runtime->options.log, .secrets = &runtime->secrets, .model = plan->request->model->name};
     AUTO(task) Task task;
     task_init(&task);
     task.arena = arena;
@@ -113,6 +119,9 @@ static Status do_once(PythonRuntime *runtime, const TaskPlan *plan, Arena *arena
     task.parameters = plan->parameters;
 
     Status status = carry_out(&task, plan, err);
+    if (failed(status)) {
+        secrets_hide_in_error(&runtime->secrets, err);
+    }
     give_back(runtime, &task);
     *is_stale_out = task.outcome == TASK_STALE;
     *result_out = task.result;

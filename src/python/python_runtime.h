@@ -6,8 +6,10 @@
 #ifndef INTERLACE_PYTHON_PYTHON_RUNTIME_H
 #define INTERLACE_PYTHON_PYTHON_RUNTIME_H
 
+#include "base/clock.h"
 #include "duck/duck_arrow.h"
 #include "project/project.h"
+#include "window/grain.h"
 
 typedef struct PythonRuntime PythonRuntime;
 
@@ -45,16 +47,36 @@ typedef struct PythonInputs {
     void *context;
 } PythonInputs;
 
-/* Where the rows go; called on the thread that called python_run_model, in order: begin once, then batches. */
+/* Where the rows go; called on the thread that called python_run_model, in order: begin once, then batches. Neither is
+ * called when the function yielded nothing and might do so. */
 typedef struct PythonOutput {
     Status (*begin)(void *context, struct ArrowSchema *schema, Error *err);
     Status (*append)(void *context, struct ArrowArray *array, Error *err); /* takes the array */
     void *context;
 } PythonOutput;
 
+/* What the parameter `window` receives: half-open wall time of the project's zone. */
+typedef struct PythonWindow {
+    WallUs start, end;
+    Str grain; /* the model's `interval`, as written */
+} PythonWindow;
+
+/* Models that the function declared while it ran (spec 01 §9), in order: each a map with `name`, `sql`, `file` and
+ * `line` of the declaration and the keys that were given, as in a manifest. Their names have the right form; whether
+ * they may be used is the caller's to judge. */
+typedef struct PythonRegistrations {
+    Arena *arena;              /* set by the caller: of `models` */
+    const ConfigValue *models; /* a list; set when the model succeeded, else NULL */
+} PythonRegistrations;
+
 typedef struct PythonTask {
     const Model *model;
     Str environment, run_id;
+    int64_t attempt;                    /* of the model in this run, from 1; 0 counts as 1 */
+    TimeUs now;                         /* what the run takes for now (`ctx.now`); 0: the clock */
+    const PythonWindow *window;         /* NULL: the model is built whole, and the parameter is None */
+    bool may_yield_nothing;             /* no batch at all means "no new rows", not a mistake */
+    PythonRegistrations *registrations; /* NULL: declaring models while running is refused */
     PythonInputs inputs;
     PythonOutput output;
     bool (*is_cancelled)(
@@ -63,7 +85,8 @@ typedef struct PythonTask {
 } PythonTask;
 
 /* Runs the model's function and drains its output. On OK all rows came, with the end marker, and their number equals
- * the worker's own count. ExecutionError: the function raised (type, text, file:line of the user's frame;
+ * the worker's own count. The project's connections are open to the function, their secrets to nobody who reads its
+ * log or error. ExecutionError: the function raised (type, text, file:line of the user's frame;
  * err->traceback), the worker died (signal or exit code); DefinitionError: wrong return type, nothing yielded. */
 MUST_CHECK Status python_run_model(PythonRuntime *runtime, const PythonTask *task, int64_t *rows_out, Error *err);
 

@@ -229,7 +229,7 @@ static void what_comes_later_is_refused_by_name(void **state) {
                  "def m(): REGISTRY.register_model(ModelDef(name='x', sql='SELECT 1'))\n",
                  "model 'x': registering a model while another one runs: not part of this version");
     assert_int_equal(f->err.kind, ERROR_PLAN);
-    assert_fails(f, HEAD "def m(): from interlace.sources import RestClient\n", "interlace.sources.RestClient");
+    assert_fails(f, HEAD "def m(): from interlace.io import read_csv\n", "interlace.io.read_csv");
 }
 
 static void test_10_8_no_pyarrow_is_told_in_one_line(void **state) {

@@ -1,6 +1,7 @@
 /* python_run_model: asks a worker to run a model's function and drains its output on the calling thread. */
-#include "config/json_writer.h"
+#include "base/clock.h"
 #include "python/arrow_ipc_in.h"
+#include "python/connection_secrets.h"
 #include "python/runtime_parts.h"
 
 static const char *const parameter_kind_names[] = {
@@ -20,21 +21,71 @@ static void write_parameters(JsonWriter *json, const PythonParameterVec *paramet
     json_end_array(json);
 }
 
+typedef struct ModelRequest {
+    const PythonTask *task;
+    const ProjectConfig *config;
+} ModelRequest;
+
+static void write_window(JsonWriter *json, const PythonWindow *window) {
+    json_key(json, STR("window"));
+    json_begin_object(json);
+    json_int_field(json, STR("start_us"), window->start);
+    json_int_field(json, STR("end_us"), window->end);
+    json_text_field(json, STR("grain"), window->grain);
+    json_end_object(json);
+}
+
+static Str engine_setting(const EngineConfig *engine, Str name) {
+    for (size_t i = 0; engine != NULL && i < engine->settings.count; i++) {
+        if (str_equal_fold(engine->settings.items[i].name, name)) {
+            return engine->settings.items[i].value;
+        }
+    }
+    return STR_EMPTY;
+}
+
+/* What the scratch database may use: as much as the engine of the model. */
+static void write_scratch(JsonWriter *json, const ModelRequest *request) {
+    const EngineConfig *engine = project_config_engine(request->config, request->task->model->engine);
+    json_key(json, STR("scratch"));
+    json_begin_object(json);
+    json_text_field(json, STR("memory_limit"), engine_setting(engine, STR("memory_limit")));
+    json_text_field(json, STR("threads"), engine_setting(engine, STR("threads")));
+    json_text_field(json, STR("folder"), request->config->cache_path);
+    json_end_object(json);
+}
+
+/* What the run tells the function besides rows. */
+static void write_run(JsonWriter *json, const ModelRequest *request) {
+    const PythonTask *task = request->task;
+    json_text_field(json, STR("environment"), task->environment);
+    json_text_field(json, STR("run"), task->run_id);
+    json_int_field(json, STR("attempt"), task->attempt > 0 ? task->attempt : 1);
+    json_int_field(json, STR("now_us"), task->now != 0 ? task->now : clock_now_us());
+    json_bool_field(json, STR("may_yield_nothing"), task->may_yield_nothing);
+    json_bool_field(json, STR("may_register"), task->registrations != NULL);
+    if (task->window != NULL) {
+        write_window(json, task->window);
+    }
+    json_key(json, STR("connections"));
+    connections_write(json, request->config->connections);
+    write_scratch(json, request);
+}
+
 static Str write_request(const void *context, int64_t task_id, Arena *arena) {
-    const PythonTask *request = context;
-    const PythonDefinition *python = request->model->python;
+    const ModelRequest *request = context;
+    const Model *model = request->task->model;
     AUTO(strbuf) StrBuf text = {0};
     JsonWriter json;
     json_writer_init(&json, &text, JSON_COMPACT);
     json_begin_object(&json);
     json_text_field(&json, STR("t"), STR("run_model"));
     json_int_field(&json, STR("task"), task_id);
-    json_text_field(&json, STR("module_path"), python->module_path);
-    json_text_field(&json, STR("function"), python->function);
-    json_text_field(&json, STR("model"), request->model->name);
-    json_text_field(&json, STR("environment"), request->environment);
-    json_text_field(&json, STR("run"), request->run_id);
-    write_parameters(&json, &python->parameters);
+    json_text_field(&json, STR("module_path"), model->python->module_path);
+    json_text_field(&json, STR("function"), model->python->function);
+    json_text_field(&json, STR("model"), model->name);
+    write_run(&json, request);
+    write_parameters(&json, &model->python->parameters);
     json_end_object(&json);
     return strbuf_copy(&text, arena);
 }
@@ -86,10 +137,15 @@ static Status work(Task *task, void *context, Error *err) {
     return status;
 }
 
+/* The worker says so itself: an output that got lost is not taken for one that never was. */
+static bool may_be_without_output(const Task *task) {
+    return task->request->may_yield_nothing && frame_flag(task->result, STR("yielded_nothing"));
+}
+
 static Status verify(const Task *task, void *context, Error *err) {
     const Drain *drain = context;
     int64_t claimed = frame_int(task->result, STR("rows"));
-    if (!drain->has_begun) {
+    if (!drain->has_begun && !may_be_without_output(task)) {
         return error_set(err, ERROR_EXECUTION, STR_FMT " failed: its worker gave no output", STR_ARG(task->what));
     }
     if (claimed != drain->rows) {
@@ -99,21 +155,32 @@ static Status verify(const Task *task, void *context, Error *err) {
     return OK;
 }
 
+/* A result lives in the arena of the registrations, when there are any. */
+static void take_registrations(const ConfigValue *result, PythonRegistrations *registrations) {
+    const ConfigValue *models = config_find(result, STR("models"));
+    registrations->models = models != NULL && models->kind == CONFIG_LIST ? models : NULL;
+}
+
 Status python_run_model(PythonRuntime *runtime, const PythonTask *task, int64_t *rows_out, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     Drain drain = {.output = &task->output};
+    ModelRequest request = {.task = task, .config = runtime->options.config};
     TaskPlan plan = {
         .request = task,
         .what = str_format(arena, "model '" STR_FMT "'", STR_ARG(task->model->name)),
         .parameters = &task->model->python->parameters,
         .write = write_request,
-        .context = task,
+        .context = &request,
         .work = work,
         .verify = verify,
         .work_context = &drain,
     };
     const ConfigValue *result;
-    TRY(runtime_do(runtime, &plan, arena, &result, err));
+    PythonRegistrations *registrations = task->registrations;
+    TRY(runtime_do(runtime, &plan, registrations == NULL ? arena : registrations->arena, &result, err));
+    if (registrations != NULL) {
+        take_registrations(result, registrations);
+    }
     *rows_out = drain.rows;
     return OK;
 }

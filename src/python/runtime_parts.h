@@ -12,6 +12,8 @@ struct PythonRuntime {
     PythonOptions options;
     WorkerSetup *setup;
     WorkerPool *pool;
+    Arena *arena;   /* of `secrets` */
+    StrVec secrets; /* values that no log and no error may show; const */
     _Atomic int64_t last_task;
 };
 

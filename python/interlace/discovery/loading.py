@@ -6,7 +6,6 @@ import sys
 import types
 import zlib
 
-from interlace import connections
 from interlace.discovery.places import is_project_file
 from interlace.dsl.decorators import REGISTRY
 
@@ -86,7 +85,6 @@ class active:
 
     def _set_running(self, is_running):
         REGISTRY.is_running = is_running
-        connections.set_running(is_running)
 
 
 def module_name(path):

@@ -2,7 +2,6 @@
 
 import sys
 
-from interlace._later import later
 from interlace.dsl.keys import CHECK_KEYS, MODEL_KEYS, CheckSpec, check_keys, plain, plain_keys
 from interlace.exceptions import DefinitionError
 
@@ -58,6 +57,18 @@ class Registry:
     def __init__(self):
         self.models, self.checks, self.streams = [], [], []
         self.is_running = False
+        self._run = None  # what the running model declares
+
+    def begin_run(self, path, may_register):
+        """Said by the worker: a model of the file `path` is about to run, and may declare others or not."""
+        from interlace.dsl.dynamic import RunDeclarations  # most processes only look for declarations
+
+        self._run = RunDeclarations(path, may_register)
+
+    def end_run(self):
+        """What the model that ran declared, as entries of a manifest."""
+        run, self._run = self._run, None
+        return run.entries() if run is not None else []
 
     def begin(self):
         """Starts anew, for the file that is about to be imported."""
@@ -68,8 +79,11 @@ class Registry:
         if not isinstance(definition, ModelDef):
             raise DefinitionError(f"register_model takes a ModelDef, not a {type(definition).__name__}")
         if self.is_running:
-            raise later(f"model '{definition.name}': registering a model while another one runs")
-        self.models.append(definition)
+            if self._run is None:
+                raise DefinitionError(f"{definition.what}: only a running model may register another one, not a check")
+            self._run.add(definition)
+        else:
+            self.models.append(definition)
 
     def register_check(self, definition):
         """Adds a check."""

@@ -36,18 +36,22 @@ class Output:
         self._held = []  # (number, batch) before the stream is open
         self.rows = 0
         self.batches = 0
+        self.has_nothing = False  # nothing was given, and that was allowed: then no stream was opened
 
-    def write_all(self, result, columns):
+    def write_all(self, result, columns, may_be_nothing=False):
         """Writes all that the function gave. On an exception call `abandon`."""
         for number, schema, batch in numbered_batches(result, columns):
             if self._given is None or not schema.equals(self._given, check_metadata=True):
                 self._given, self._wire = schema, wire_schema(schema)
             self._write(number, self._wire, batch)
+        if self._schema is None and may_be_nothing:
+            self.has_nothing = True
+            return
         if self._schema is None:
             raise DefinitionError(
                 "it yielded nothing, not even a schema",
                 code="output.nothing",
-                hint="to say that there are no rows, yield one empty batch",
+                hint="to say that there are no rows, yield one empty batch that has a schema",
             )
         self._open()
         self._writer.close()

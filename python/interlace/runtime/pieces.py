@@ -1,6 +1,5 @@
 """What a model returned or yielded, as pieces: a schema with the record batches that follow it."""
 
-import itertools
 import sys
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ _WANTED = (
     "(or a list of dicts, when `columns` declares types)"
 )
 _ROWS_OF_DICTS = 10_000
+_BAD_VALUE = "output.value"
 
 
 class Piece:
@@ -53,9 +53,14 @@ def piece_of(value, columns):
         return Piece(reader.schema, reader)
     if hasattr(value, "__arrow_c_array__"):
         return piece_of(_imported(pa.record_batch, value), columns)
-    if isinstance(value, list) and all(isinstance(item, dict) for item in value[:1]):
+    if isinstance(value, list) and _is_list_of_dicts(value, columns):
         return _from_dicts(value, columns)
     return None
+
+
+def _is_list_of_dicts(value, columns):
+    """An empty list is one when its columns are known; else it is an iterable that yields nothing."""
+    return isinstance(value[0], dict) if value else _declares_types(columns)
 
 
 def _wrong(what, value):
@@ -102,9 +107,12 @@ def _from_dicts(rows, columns):
     return Piece(schema, (_dict_batch(rows[start : start + _ROWS_OF_DICTS], start, schema) for start in starts))
 
 
+def _declares_types(columns):
+    return isinstance(columns, dict) and bool(columns) and None not in columns.values()
+
+
 def _declared_schema(columns):
-    untyped = not isinstance(columns, dict) or not columns or any(text is None for text in columns.values())
-    if untyped:
+    if not _declares_types(columns):
         raise DefinitionError(
             "it gave a list of dicts, but `columns` does not declare the type of every column",
             code="output.type",
@@ -121,27 +129,52 @@ def _dict_batch(rows, first, schema):
             raise DefinitionError(f"row {number} of the list is {_type_name(row)}, not a dict", code="output.type")
         if unknown is not None:
             raise ExecutionError(f"row {number} has a column '{unknown}' that `columns` does not declare")
-    arrays = [_dict_column(rows, field) for field in schema]
+    arrays = [_dict_column(rows, first, field) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _dict_column(rows, field):
+def _dict_column(rows, first, field):
     values = [row.get(field.name) for row in rows]
     try:
         return pa.array(values, field.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError) as failure:
+    except _CAST_ERRORS as failure:
+        number = first + _first_that_fails(values, field.type) + 1
         raise ExecutionError(
-            f"column '{field.name}': a value does not fit its type {field.type}: {failure}"
+            f"column '{field.name}', row {number}: a value does not fit its type {field.type}: {failure}",
+            code=_BAD_VALUE,
         ) from failure
+
+
+_CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError)
+
+
+def _first_that_fails(values, data_type):
+    for index, value in enumerate(values):
+        try:
+            pa.array([value], data_type)
+        except _CAST_ERRORS:
+            return index
+    return 0
 
 
 def numbered_batches(result, columns):
     """(number of the batch, schema, batch or None) for all pieces; None: a piece without batches."""
-    numbers = itertools.count(1)
+    number = 1
     for piece in pieces(result, columns):
-        is_empty = True
-        for batch in piece.batches:
-            is_empty = False
-            yield next(numbers), piece.schema, batch
-        if is_empty:
-            yield next(numbers), piece.schema, None
+        batches = iter(piece.batches)
+        batch = _next_batch(batches, number)
+        yield number, piece.schema, batch
+        number += 1
+        while batch is not None and (batch := _next_batch(batches, number)) is not None:
+            yield number, piece.schema, batch
+            number += 1
+
+
+def _next_batch(batches, number):
+    """The next one, or None; a value that does not fit is told with the number of its batch."""
+    try:
+        return next(batches, None)
+    except ExecutionError as failure:
+        if failure.code != _BAD_VALUE:
+            raise
+        raise ExecutionError(f"batch {number}: {failure}", code=_BAD_VALUE) from failure.__cause__

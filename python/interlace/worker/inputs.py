@@ -36,7 +36,7 @@ class Inputs:
         if opened is None:
             return None
         table = RelationHandle(name, lambda _: opened).table()
-        return table.column(0)[0].as_py() if table.num_rows else None
+        return _python_value(table.column(0)) if table.num_rows else None
 
     def close(self):
         """Gives all of them up."""
@@ -64,3 +64,15 @@ class Inputs:
         if reply["t"] != "input" or reply.get("param") != name:
             raise ProtocolError(f"'{reply['t']}' came in place of the input '{name}'")
         return socket.socket(fileno=self.channel.take_fd())
+
+
+def _python_value(column):
+    """The column's first value. Python knows no nanoseconds: they are rounded down, so that a cursor skips no row."""
+    import pyarrow.types
+
+    if pyarrow.types.is_timestamp(column.type) and column.type.unit == "ns":
+        import pyarrow.compute
+
+        floored = pyarrow.compute.floor_temporal(column, unit="microsecond")
+        column = floored.cast(pyarrow.timestamp("us", column.type.tz))
+    return column[0].as_py()
