@@ -5,6 +5,7 @@
 #include "run/query_watchdog.h"
 #include "run/readable_relations.h"
 #include "sql/sql_fence.h"
+#include "sql/sql_item_names.h"
 #include "sql/sql_splice.h"
 
 /* What a cell that is no text counts towards QUERY_CELLS_SIZE_MAX. */
@@ -52,6 +53,7 @@ static Status check_text(ReadQuery *query, Error *err) {
     AUTO(duck_parser) DuckParser *parser = NULL;
     TRY(duck_parser_open(&parser, err));
     TRY(sql_fence_check(parser, query->options->sql, &policy, query->arena, &query->facts, err));
+    TRY(sql_item_names(parser, query->options->sql, query->arena, &query->facts, err));
     return is_empty ? refuse_unbuilt(query, err) : OK;
 }
 
@@ -68,7 +70,8 @@ static Status make_statement(ReadQuery *query, Error *err) {
     }
     SqlText text = sql_text_own(query->arena, query->options->sql);
     SqlText spliced;
-    TRY(sql_splice(&text, facts, replacements, NULL, 0, query->arena, &spliced, err));
+    SqlSplice splice = {.replacements = replacements};
+    TRY(sql_splice(&text, facts, &splice, query->arena, &spliced, err));
     SqlText body = sql_text_as_body(&spliced, query->arena);
     query->sql = str_format(query->arena, "SELECT * FROM (" STR_FMT "\n) LIMIT %lld", STR_ARG(body.text),
                             (long long)query->options->limit + 1);

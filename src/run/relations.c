@@ -128,8 +128,8 @@ static Status splice_references(const Inlining *inlining, const Model *model, co
             return missing_relation(model, project->models[upstream], err);
         }
     }
-    return sql_splice(&model->query, model->facts, replacements, inlined, inlined_count, inlining->arena, query_out,
-                      err);
+    SqlSplice splice = {.replacements = replacements, .inlined = inlined, .inlined_count = inlined_count};
+    return sql_splice(&model->query, model->facts, &splice, inlining->arena, query_out, err);
 }
 
 Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,

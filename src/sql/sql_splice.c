@@ -96,11 +96,39 @@ static void add_inlined_edits(const SqlText *text, const SqlFacts *facts, const 
     }
 }
 
-Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlReplacement *replacements,
-                  const SqlInlined *inlined, size_t inlined_count, Arena *arena, SqlText *spliced_out, Error *err) {
+/* --- Names of items ----------------------------------------------------------------------------------------------- */
+
+static bool has_edit_within(const SqlEditVec *edits, size_t count, const SqlUnnamedItem *item) {
+    for (size_t i = 0; i < count; i++) {
+        if (edits->items[i].start >= item->start && edits->items[i].end <= item->end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `edits` holds what was replaced so far. */
+static void add_item_name_edits(const SqlFacts *facts, Arena *arena, SqlEditVec *edits) {
+    size_t replaced_count = edits->count;
+    for (size_t i = 0; i < facts->unnamed_items.count; i++) {
+        const SqlUnnamedItem *item = &facts->unnamed_items.items[i];
+        if (has_edit_within(edits, replaced_count, item)) {
+            AUTO(strbuf) StrBuf alias = {0};
+            strbuf_text(&alias, " AS ");
+            sql_identifier(&alias, item->name);
+            sql_edit_vec_push(arena, edits, insertion(item->end, sql_text_own(arena, strbuf_copy(&alias, arena))));
+        }
+    }
+}
+
+Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
+                  SqlText *spliced_out, Error *err) {
     SqlEditVec edits = {0};
-    add_inlined_edits(text, facts, inlined, inlined_count, arena, &edits);
-    add_name_edits(facts, replacements, arena, &edits);
+    add_name_edits(facts, splice->replacements, arena, &edits);
+    if (!splice->is_expression) {
+        add_item_name_edits(facts, arena, &edits);
+    }
+    add_inlined_edits(text, facts, splice->inlined, splice->inlined_count, arena, &edits);
     if (edits.count == 0) {
         *spliced_out = *text;
         return OK;

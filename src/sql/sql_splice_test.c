@@ -13,7 +13,8 @@ static Str spliced(SqlFixture *f, const char *sql) {
         }
     }
     SqlText result = {0};
-    assert_false(failed(sql_splice(&text, analysis.facts, replacements, NULL, 0, f->arena, &result, &f->err)));
+    SqlSplice splice = {.replacements = replacements};
+    assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
     (void)parse(f, result.text); /* still SQL */
     return result.text;
 }
@@ -47,6 +48,10 @@ static void names_are_replaced_and_nothing_else(void **state) {
         {"pivot t on k in ('a')", "pivot \"p\".\"t_1\" AS \"t\" on k in ('a')"},
         {"select größe from größen", "select größe from \"p\".\"größen_1\" AS \"größen\""},
         {"select a from\xC2\xA0\xE2\x80\x83t", "select a from\xC2\xA0\xE2\x80\x83\"p\".\"t_1\" AS \"t\""},
+        {"select (select max(x) from t), 2",
+         "select (select max(x) from \"p\".\"t_1\" AS \"t\") AS \"(SELECT max(x) FROM "
+         "t)\", 2"},
+        {"select (select max(x) from keep.s.t)", "select (select max(x) from keep.s.t)"},
         {"from t;", "from \"p\".\"t_1\" AS \"t\";"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -71,7 +76,8 @@ static Str inlined(SqlFixture *f, const char *sql, const char *const *bodies, si
         replacements[i].relation.name = str_format(f->arena, "_eph_" STR_FMT, STR_ARG(name));
     }
     SqlText result = {0};
-    assert_false(failed(sql_splice(&text, analysis.facts, replacements, models, count, f->arena, &result, &f->err)));
+    SqlSplice splice = {.replacements = replacements, .inlined = models, .inlined_count = count};
+    assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
     (void)parse(f, result.text);
     return result.text;
 }
@@ -103,6 +109,9 @@ static void inlined_models_come_first(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         check_text(cases[i].sql, inlined(f, cases[i].sql, &body, 1), cases[i].inlined);
     }
+    check_text("a name", inlined(f, "select exists(from e)", &body, 1),
+               "WITH \"_eph_e\" AS (select 1 as a) select exists(from \"_eph_e\" AS \"e\") AS \"EXISTS(SELECT * FROM "
+               "e)\"");
     const char *const bodies[] = {"select 1", "from _eph_e"};
     check_text("two", inlined(f, "from f", bodies, 2),
                "WITH \"_eph_e\" AS (select 1), \"_eph_f\" AS (from _eph_e) from \"_eph_f\" AS \"f\"");

@@ -223,6 +223,20 @@ def test_01_7_3_ephemeral_chains_are_inlined(project):
     assert project.query("SELECT id FROM final") == [[6]]
 
 
+def test_columns_are_not_called_after_physical_names(project):
+    project.write(
+        {
+            "models/a.sql": "SELECT 1 AS id",
+            "models/e.sql": "/* interlace: {materialise: ephemeral} */ SELECT (SELECT max(id) FROM a)",
+            "models/b.sql": "SELECT (SELECT count(*) FROM a), exists(FROM e), * FROM e",
+        }
+    )
+    project.ok("apply")
+    names = ["(SELECT count_star() FROM a)", "EXISTS(SELECT * FROM e)", "(SELECT max(id) FROM a)"]
+    assert project.json("query", "FROM b")["columns"] == names
+    assert project.json("query", "SELECT (SELECT max(id) FROM a)")["columns"] == ["(SELECT max(id) FROM a)"]
+
+
 def test_01_7_5_unquoted_names_compare_without_case(project):
     project.write({"models/orders.sql": "SELECT 1 AS id", "models/b.sql": "SELECT Orders.id FROM ORDERS"})
     project.ok("apply")
