@@ -136,7 +136,10 @@ def test_07_6_cells_that_json_cannot_carry_are_text(shop):
     assert row["half"] == 0.5
     assert row["yes"] is True and row["nothing"] is None
     assert row["day"] == "2026-01-02" and row["list"] == "[1, 2]" and row["raw"] == "\\xab"
-    assert document["types"][3] == "DECIMAL(10,2)"
+    types = dict(zip(document["columns"], document["types"], strict=True))
+    assert types["safe"] == "int64" and types["huge"] == "decimal128(38, 0)" and types["money"] == "decimal128(10, 2)"
+    assert types["half"] == "double" and types["yes"] == "bool" and types["day"] == "date32[day]"
+    assert types["list"] == "list<item: int32>" and types["raw"] == "binary"
 
 
 def test_06_4_query_has_other_formats(shop):
