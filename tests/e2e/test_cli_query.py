@@ -1,5 +1,7 @@
 """spec 06 §4 query, 07 §6; case 044."""
 
+import time
+
 import pytest
 
 TABLE = {"models/t.sql": "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) s(id, name)"}
@@ -120,6 +122,15 @@ def test_07_6_cells_are_cut_at_eight_million_bytes(shop):
     document = shop.json("query", "SELECT repeat('x', 1000000) FROM range(20)")
     assert len(document["rows"]) == 8
     assert document["truncated"] is True
+
+
+def test_07_6_a_query_over_the_time_limit_is_stopped(shop):
+    endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
+    started = time.monotonic()
+    result = shop.fails("query", endless, env={"INTERLACE_HOOK": "query.short_limit=fail"})
+    assert time.monotonic() - started < 15
+    assert result.error_lines == ["error: the query took longer than 30 s and was stopped"]
+    assert shop.query("SELECT count(*) FROM t") == [[2]]
 
 
 def test_07_6_cells_that_json_cannot_carry_are_text(shop):
