@@ -38,6 +38,7 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
 
 typedef struct Inlining {
     const RelationMap *relations;
+    Str file_root; /* of a view: it reads its files when it is read, by whom and from where is not known now */
     Arena *arena;
     Str *cte_names; /* a model each; empty: not inlined. NULL when nothing is */
     IndexVec order; /* inlined models, dependency order */
@@ -128,7 +129,10 @@ static Status splice_references(const Inlining *inlining, const Model *model, co
             return missing_relation(model, project->models[upstream], err);
         }
     }
-    SqlSplice splice = {.replacements = replacements, .inlined = inlined, .inlined_count = inlined_count};
+    SqlSplice splice = {.replacements = replacements,
+                        .inlined = inlined,
+                        .inlined_count = inlined_count,
+                        .file_root = inlining->file_root};
     return sql_splice(&model->query, model->facts, &splice, inlining->arena, query_out, err);
 }
 
@@ -136,7 +140,9 @@ Status render_model_query(const RelationMap *relations, const Model *model, Aren
                           Error *err) {
     assert(model->kind == MODEL_SQL);
     const Project *project = relations->project;
-    Inlining inlining = {.relations = relations, .arena = arena};
+    bool is_view = model->materialise == MATERIALISE_VIEW;
+    Inlining inlining = {
+        .relations = relations, .file_root = is_view ? project->config->root : STR_EMPTY, .arena = arena};
     if (!reads_ephemeral(project, model)) {
         return splice_references(&inlining, model, NULL, 0, query_out, err);
     }

@@ -22,6 +22,7 @@ typedef struct SqlSplice {
     const SqlReplacement *replacements; /* as many as facts->tables */
     const SqlInlined *inlined;          /* each reads only those before it */
     size_t inlined_count;
+    Str file_root;      /* absolute; not empty: names of files that are relative become absolute, from there */
     bool is_expression; /* an expression behind a SELECT of ours: it gets no alias */
 } SqlSplice;
 

@@ -59,6 +59,34 @@ static void names_are_replaced_and_nothing_else(void **state) {
     }
 }
 
+static void relative_files_become_absolute_from_a_root(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *spliced;
+    } cases[] = {
+        {"from 'a/x.csv'", "from '/it''s/a/x.csv'"},
+        {"from 'o''x.csv' as o", "from '/it''s/o''x.csv' as o"},
+        {"from 'a.csv', '/b.csv', 's3://c/d.csv', '~/e.csv'",
+         "from '/it''s/a.csv', '/b.csv', 's3://c/d.csv', '~/e.csv'"},
+        {"select * from read_csv('x.csv', delim = '|')", "select * from read_csv('/it''s/x.csv', delim = '|')"},
+        {"select * from Read_Parquet ( /* all */ ['x.parquet', '/y', 'z/*.parquet'] )",
+         "select * from Read_Parquet ( /* all */ ['/it''s/x.parquet', '/y', '/it''s/z/*.parquet'] )"},
+        {"from range(3), t where 'x.csv' = 'y'", "from range(3), t where 'x.csv' = 'y'"},
+        {"select (select max(a) from 'x.csv')",
+         "select (select max(a) from '/it''s/x.csv') AS \"(SELECT max(a) FROM \"\"x.csv\"\")\""},
+        {"from read_csv('a' || '.csv'), read_csv(e'x.csv')", "from read_csv('/it''s/a' || '.csv'), read_csv(e'x.csv')"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        SqlText text = sql_text_own(f->arena, str_from(cases[i].sql)), result = {0};
+        const SqlFacts *facts = analyze(f, text.text).facts;
+        SqlReplacement *none = ARENA_NEW_ARRAY(f->arena, SqlReplacement, facts->tables.count);
+        SqlSplice splice = {.replacements = none, .file_root = STR("/it's")};
+        assert_false(failed(sql_splice(&text, facts, &splice, f->arena, &result, &f->err)));
+        check_text(cases[i].sql, result.text, cases[i].spliced);
+        (void)parse(f, result.text);
+    }
+}
+
 /* --- Inlined models ----------------------------------------------------------------------------------------------- */
 
 /* Tables called e or f become the inlined models of these names. */
@@ -149,6 +177,7 @@ static void bodies_lose_their_tail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_replaced_and_nothing_else),
+        cmocka_unit_test(relative_files_become_absolute_from_a_root),
         cmocka_unit_test(inlined_models_come_first),
         cmocka_unit_test(cte_names_do_not_clash),
         cmocka_unit_test(bodies_lose_their_tail),
