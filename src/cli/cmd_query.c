@@ -3,6 +3,7 @@
 #include "cli/model_text.h"
 #include "cli/table.h"
 
+#include "run/arrow_type_name.h"
 #include "run/read_query.h"
 #include "run/rows_json.h"
 
@@ -134,7 +135,7 @@ static void write_row(const DuckRows *rows, size_t row, JsonWriter *writer) {
     json_end_array(writer);
 }
 
-static void write_column_texts(const DuckRows *rows, JsonWriter *writer) {
+static void write_column_texts(const DuckRows *rows, Arena *arena, JsonWriter *writer) {
     json_key(writer, STR("columns"));
     json_begin_array(writer);
     for (size_t i = 0; i < rows->columns.count; i++) {
@@ -144,7 +145,7 @@ static void write_column_texts(const DuckRows *rows, JsonWriter *writer) {
     json_key(writer, STR("types"));
     json_begin_array(writer);
     for (size_t i = 0; i < rows->columns.count; i++) {
-        json_text(writer, rows->columns.items[i].type);
+        json_text(writer, arrow_type_name(rows->columns.items[i].type, arena));
     }
     json_end_array(writer);
 }
@@ -152,7 +153,7 @@ static void write_column_texts(const DuckRows *rows, JsonWriter *writer) {
 static void print_json(Cli *cli, const ReadQueryResult *result) {
     JsonWriter *writer = cli_json_begin(cli);
     json_begin_object(writer);
-    write_column_texts(&result->rows, writer);
+    write_column_texts(&result->rows, cli->arena, writer);
     json_key(writer, STR("rows"));
     json_begin_array(writer);
     for (size_t row = 0; row < result->rows.row_count; row++) {

@@ -112,7 +112,8 @@ const Command command_table[] = {
      .options = O(PATH) | O(COLUMNS) | O(LINEAGE_FORMAT) | O(DEPTH) | O(JSON)},
 
     {.name = "query", .summary = "Read from an environment with one SELECT", .run = command_query,
-     .details = "Only reads: other statements, files, and tables that are not the project's are refused.",
+     .details = "Only reads: other statements, files, and tables that are not the project's are refused.\n"
+                "With --json, types are named as Arrow does: int64, string, decimal128(10, 2), timestamp[us].",
      .arguments = {{"SQL", .summary = "The query; - reads it from stdin"}},
      .options = O(ENV) | O(PATH) | O(QUERY_LIMIT) | O(QUERY_FORMAT) | O(JSON)},
 

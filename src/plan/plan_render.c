@@ -13,6 +13,16 @@ static void write_empty_list(JsonWriter *writer, Str key) {
     json_text_list_field(writer, key, NULL, 0);
 }
 
+/* A header block leaves the end of its line behind. Indentation of the first line of text stays. */
+static Str without_blank_lines(Str sql) {
+    size_t start = 0;
+    for (size_t i = 0;
+         i < sql.size && (sql.ptr[i] == ' ' || sql.ptr[i] == '\t' || sql.ptr[i] == '\r' || sql.ptr[i] == '\n'); i++) {
+        start = sql.ptr[i] == '\n' ? i + 1 : start;
+    }
+    return str_skip(sql, start);
+}
+
 static void write_change(JsonWriter *writer, const PlanChange *change) {
     json_begin_object(writer);
     json_text_field(writer, STR("name"), change->name);
@@ -21,8 +31,8 @@ static void write_change(JsonWriter *writer, const PlanChange *change) {
     json_optional_text_field(writer, STR("previous_fingerprint"), change->previous_fingerprint);
     json_optional_text_field(writer, STR("new_fingerprint"), change->new_fingerprint);
     write_empty_list(writer, STR("impacted_columns")); /* which columns a change touches is not proven yet: all */
-    json_optional_text_field(writer, STR("new_sql"), change->new_sql);
-    json_optional_text_field(writer, STR("previous_sql"), change->previous_sql);
+    json_optional_text_field(writer, STR("new_sql"), without_blank_lines(change->new_sql));
+    json_optional_text_field(writer, STR("previous_sql"), without_blank_lines(change->previous_sql));
     json_bool_field(writer, STR("reused"), change->reused);
     json_end_object(writer);
 }

@@ -36,8 +36,8 @@ static void test_03_5_1_json_of_an_empty_plan_has_all_keys_and_empty_lists(void 
 static void test_03_5_1_json_of_changes_has_exactly_the_keys(void **state) {
     Fixture *f = *state;
     fixture_apply(f, PROJECT(f, {"a", "SELECT 1", ""}, {"gone", "SELECT 2", ""}, {"m", "SELECT 3", ""}));
-    Project *project =
-        PROJECT(f, {"a", "SELECT \"x\"", ""}, {"b", "SELECT 4", ""}, {"m", "SELECT 3", "", .metadata = "{1}"});
+    Project *project = PROJECT(f, {"a", "SELECT \"x\"", ""}, {"b", "\n \r\n  SELECT 4\n", ""},
+                               {"m", "SELECT 3", "", .metadata = "{1}"});
     str_vec_push(f->arena, &project->notes, STR("a note"));
     AUTO(plan) Plan *plan = fixture_plan(f, project, NULL);
     for (size_t i = 0; i < plan->changes.count; i++) {
@@ -52,7 +52,7 @@ static void test_03_5_1_json_of_changes_has_exactly_the_keys(void **state) {
                 "\"new_sql\":\"SELECT \\\"x\\\"\",\"previous_sql\":\"SELECT 1\",\"reused\":false},"
                 "{\"name\":\"b\",\"change_type\":\"added\",\"category\":null,"
                 "\"previous_fingerprint\":null,\"new_fingerprint\":\"new\",\"impacted_columns\":[],"
-                "\"new_sql\":\"SELECT 4\",\"previous_sql\":null,\"reused\":false},"
+                "\"new_sql\":\"  SELECT 4\\n\",\"previous_sql\":null,\"reused\":false},"
                 "{\"name\":\"gone\",\"change_type\":\"removed\",\"category\":null,"
                 "\"previous_fingerprint\":\"old\",\"new_fingerprint\":null,\"impacted_columns\":[],"
                 "\"new_sql\":null,\"previous_sql\":\"SELECT 2\",\"reused\":false}]," REST_OF_JSON

@@ -47,7 +47,8 @@ static Status relation_of(const QueryWriter *writer, size_t model, SqlRelation *
 }
 
 /* The user's SQL with physical names. */
-static Status splice(const QueryWriter *writer, const CheckSql *sql, SqlText *spliced_out, Error *err) {
+static Status splice_names(const QueryWriter *writer, const CheckSql *sql, bool is_expression, SqlText *spliced_out,
+                           Error *err) {
     size_t count = sql->facts->tables.count;
     SqlReplacement *replacements = ARENA_NEW_ARRAY(writer->arena, SqlReplacement, count);
     for (size_t i = 0; i < count; i++) {
@@ -55,13 +56,14 @@ static Status splice(const QueryWriter *writer, const CheckSql *sql, SqlText *sp
             TRY(relation_of(writer, sql->references[i].model, &replacements[i].relation, err));
         }
     }
-    return sql_splice(&sql->text, sql->facts, replacements, NULL, 0, writer->arena, spliced_out, err);
+    SqlSplice splice = {.replacements = replacements, .is_expression = is_expression};
+    return sql_splice(&sql->text, sql->facts, &splice, writer->arena, spliced_out, err);
 }
 
 /* "(expression)", cut from the query it was read in. */
 static Status append_predicate(QueryWriter *writer, const CheckSql *sql, Error *err) {
     SqlText spliced;
-    TRY(splice(writer, sql, &spliced, err));
+    TRY(splice_names(writer, sql, true, &spliced, err));
     SqlText predicate = sql_text_slice(&spliced, sizeof CHECK_PREDICATE_HEAD - 1, spliced.text.size, writer->arena);
     append(writer, &predicate);
     return OK;
@@ -299,7 +301,7 @@ static Status count_rows(QueryWriter *writer, Error *err) {
 
 static Status append_user_query(QueryWriter *writer, const char *head, Error *err) {
     SqlText spliced;
-    TRY(splice(writer, writer->check->query_sql, &spliced, err));
+    TRY(splice_names(writer, writer->check->query_sql, false, &spliced, err));
     SqlText body = sql_text_as_body(&spliced, writer->arena);
     strbuf_text(&writer->own, head);
     strbuf_text(&writer->own, " FROM (");

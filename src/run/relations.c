@@ -55,6 +55,7 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
 
 typedef struct Inlining {
     const RelationMap *relations;
+    Str file_root; /* of a view: it reads its files when it is read, by whom and from where is not known now */
     Arena *arena;
     Str *cte_names; /* a model each; empty: not inlined. NULL when nothing is */
     IndexVec order; /* inlined models, dependency order */
@@ -145,15 +146,20 @@ static Status splice_references(const Inlining *inlining, const Model *model, co
             return missing_relation(model, project->models[upstream], err);
         }
     }
-    return sql_splice(&model->query, model->facts, replacements, inlined, inlined_count, inlining->arena, query_out,
-                      err);
+    SqlSplice splice = {.replacements = replacements,
+                        .inlined = inlined,
+                        .inlined_count = inlined_count,
+                        .file_root = inlining->file_root};
+    return sql_splice(&model->query, model->facts, &splice, inlining->arena, query_out, err);
 }
 
 Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,
                           Error *err) {
     assert(model->kind == MODEL_SQL);
     const Project *project = relations->project;
-    Inlining inlining = {.relations = relations, .arena = arena};
+    bool is_view = model->materialise == MATERIALISE_VIEW;
+    Inlining inlining = {
+        .relations = relations, .file_root = is_view ? project->config->root : STR_EMPTY, .arena = arena};
     if (!reads_ephemeral(project, model)) {
         return splice_references(&inlining, model, NULL, 0, query_out, err);
     }

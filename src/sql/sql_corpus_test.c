@@ -243,7 +243,8 @@ static void inlining_leaves_the_query_as_it_is(void **state) {
         SqlAnalysis analysis = analyze(f, texts.items[i]);
         SqlReplacement *replacements = ARENA_NEW_ARRAY(f->arena, SqlReplacement, analysis.facts->tables.count);
         SqlInlined model = {.cte_name = STR("_eph_x"), .body = sql_text_own(f->arena, STR("select 1 -- x"))};
-        assert_false(failed(sql_splice(&text, analysis.facts, replacements, &model, 1, f->arena, &result, &f->err)));
+        SqlSplice splice = {.replacements = replacements, .inlined = &model, .inlined_count = 1};
+        assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
         const Query *query = parse(f, result.text);
         assert_true(query->ctes.count > 0);
         check_text(str_to_c(f->arena, names.items[i]), query->ctes.items[0].name, "_eph_x");

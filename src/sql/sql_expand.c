@@ -1,27 +1,31 @@
 /* Macro calls and var('…') become text. One pass replaces every call that stands in the text, those inside arguments
- * too; what the bodies bring in is for the next pass. A text that still holds calls after ten passes is recursive. Vars
- * come last, so they may stand in macros, and their values are never looked into. */
+ * too; what the bodies bring in is for the next pass. A text that still holds calls after ten passes is refused. Vars
+ * come last, so they may stand in macros, and their values are never looked into.
+ *
+ * A recursive macro may double its text in each pass, so recursion is looked for before the first pass, and all that
+ * macros make is bounded. */
 #include "sql/sql_macro_internal.h"
 
 #include "sql/sql_analyzer.h"
 
 #define PASS_COUNT_MAX 10
 #define CALL_COUNT_MAX 50000
+#define MADE_SIZE_MAX ((size_t)512 << 10) /* bytes of all bodies with their arguments, those inside others too */
 
 DEFINE_VEC(SqlTextVec, sql_text_vec, SqlText)
 
 typedef struct Expander {
     const SqlMacroSet *macros;
     bool has_macros;
-    const SqlVar *vars;
-    size_t var_count;
     size_t call_count; /* replaced so far */
+    size_t made_size;  /* bytes that took their place */
     Arena *arena;      /* of all that is only needed on the way */
     Error *err;
 } Expander;
 
 /* A call in the text: name ( … ) */
 typedef struct MacroCall {
+    const MacroDefinition *definition;
     const SqlMacro *macro;
     const SqlParameterUseVec *uses;
     size_t name, open, close; /* tokens */
@@ -66,8 +70,12 @@ static bool find_call(Expander *expander, const SqlTokens *tokens, size_t index,
     if (found == NULL || !find_call_brackets(tokens, index, &close) || is_cte_head(tokens, close)) {
         return false;
     }
-    *call_out =
-        (MacroCall){.macro = &found->macro, .uses = &found->uses, .name = index, .open = index + 1, .close = close};
+    *call_out = (MacroCall){.definition = found,
+                            .macro = &found->macro,
+                            .uses = &found->uses,
+                            .name = index,
+                            .open = index + 1,
+                            .close = close};
     return true;
 }
 
@@ -164,20 +172,27 @@ static Status check_capture(Expander *expander, const SqlMacro *macro, const Sql
     return OK;
 }
 
-static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlParameterUse *use, SqlEditVec *edits,
-                           size_t *size) {
+static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlParameterUse *use, SqlEditVec *edits) {
     SqlText argument = call->arguments.items[use->parameter];
     SqlTokens tokens = sql_tokens(argument.text, expander->arena);
     TRY(check_capture(expander, call->macro, &argument, &tokens, use));
-    *size += argument.text.size;
-    if (*size > SQL_TEXT_MAX) {
-        return error_set_at(expander->err, ERROR_DEFINITION, call->macro->place,
-                            "macro '" STR_FMT "' expands to more than %zu bytes", STR_ARG(call->macro->name),
-                            SQL_TEXT_MAX);
-    }
     SqlText replacement = stands_alone(&tokens) ? argument : in_parentheses(expander, argument);
     SqlEdit edit = {.start = use->start, .end = use->end, .replacement = replacement};
     sql_edit_vec_push(expander->arena, edits, edit);
+    return OK;
+}
+
+/* A text beyond the limit is refused before it is made. */
+static Status check_made_size(Expander *expander, const MacroCall *call) {
+    expander->made_size += call->macro->body.text.size;
+    for (size_t i = 0; i < call->uses->count; i++) {
+        expander->made_size += call->arguments.items[call->uses->items[i].parameter].text.size;
+    }
+    if (expander->made_size > MADE_SIZE_MAX) {
+        return error_set_at(expander->err, ERROR_DEFINITION, call->macro->place,
+                            "macro '" STR_FMT "' grows too large: the macros of one query may make %zu bytes",
+                            STR_ARG(call->macro->name), MADE_SIZE_MAX);
+    }
     return OK;
 }
 
@@ -185,9 +200,9 @@ static Status apply_macro(Expander *expander, const MacroCall *call, SqlText *ap
     const SqlMacro *macro = call->macro;
     SqlEditVec edits = {0};
     SqlText applied = {0};
-    size_t size = macro->body.text.size;
+    TRY(check_made_size(expander, call));
     for (size_t i = 0; i < call->uses->count; i++) {
-        TRY(add_use_edit(expander, call, &call->uses->items[i], &edits, &size));
+        TRY(add_use_edit(expander, call, &call->uses->items[i], &edits));
     }
     TRY(sql_text_edit(&macro->body, &edits, expander->arena, &applied, expander->err));
     *applied_out = in_parentheses(expander, applied);
@@ -207,19 +222,6 @@ static Status add_call_edit(Expander *expander, const SqlText *text, const SqlTo
     TRY(read_arguments(expander, text, tokens, depth, call));
     TRY(apply_macro(expander, call, &edit.replacement));
     sql_edit_vec_push(expander->arena, edits, edit);
-    return OK;
-}
-
-/* A text as large as the limit is refused before it is made. */
-static Status check_size(Expander *expander, const SqlText *text, const SqlEditVec *edits) {
-    size_t size = text->text.size;
-    for (size_t i = 0; i < edits->count; i++) {
-        size += edits->items[i].replacement.text.size;
-    }
-    if (size > 2 * SQL_TEXT_MAX) {
-        return FAIL_AT(expander, text, edits->items[0].start, "the macros of this query expand to more than %zu bytes",
-                       SQL_TEXT_MAX);
-    }
     return OK;
 }
 
@@ -243,7 +245,6 @@ static Status expand_calls(Expander *expander, const SqlText *text, size_t depth
         *expanded_out = *text;
         return OK;
     }
-    TRY(check_size(expander, text, &edits));
     return sql_text_edit(text, &edits, expander->arena, expanded_out, expander->err);
 }
 
@@ -253,11 +254,68 @@ static Status too_many_passes(Expander *expander, const SqlText *text) {
         MacroCall call;
         if (find_call(expander, &tokens, i, &call)) {
             return error_set_at(expander->err, ERROR_DEFINITION, call.macro->place,
-                                "macro '" STR_FMT "' is recursive: after %d passes its calls are not used up",
+                                "macro '" STR_FMT "' is nested too deeply: after %d passes its calls are not used up",
                                 STR_ARG(call.macro->name), PASS_COUNT_MAX);
         }
     }
     return OK;
+}
+
+/* --- Recursion ---------------------------------------------------------------------------------------------------- */
+
+/* The macros that are being looked into, the outermost first. Chains beyond the passes are refused by these. */
+typedef struct CallPath {
+    const MacroDefinition *items[PASS_COUNT_MAX];
+    size_t count;
+    bool *is_done; /* by index: its calls were looked into */
+} CallPath;
+
+/* "it calls itself", "a calls b, b calls a". */
+static Status refuse_circle(Expander *expander, const CallPath *path, size_t first) {
+    const SqlMacro *macro = &path->items[first]->macro;
+    AUTO(strbuf) StrBuf circle = {0};
+    for (size_t i = first; i < path->count; i++) {
+        const MacroDefinition *called = path->items[i + 1 < path->count ? i + 1 : first];
+        strbuf_format(&circle, "%s" STR_FMT " calls " STR_FMT, i == first ? "" : ", ",
+                      STR_ARG(path->items[i]->macro.name), STR_ARG(called->macro.name));
+    }
+    Str reason = first + 1 == path->count ? STR("it calls itself") : strbuf_str(&circle);
+    return error_set_at(expander->err, ERROR_DEFINITION, macro->place, "macro '" STR_FMT "' is recursive: " STR_FMT,
+                        STR_ARG(macro->name), STR_ARG(reason));
+}
+
+static Status check_calls(Expander *expander, Str sql, CallPath *path);
+
+static Status check_called(Expander *expander, const MacroDefinition *called, CallPath *path) {
+    for (size_t i = 0; i < path->count; i++) {
+        if (path->items[i] == called) {
+            return refuse_circle(expander, path, i);
+        }
+    }
+    if (path->is_done[called->index] || path->count == COUNT_OF(path->items)) {
+        return OK;
+    }
+    path->items[path->count++] = called;
+    TRY(check_calls(expander, called->macro.body.text, path));
+    path->count--;
+    path->is_done[called->index] = true;
+    return OK;
+}
+
+static Status check_calls(Expander *expander, Str sql, CallPath *path) {
+    SqlTokens tokens = sql_tokens(sql, expander->arena);
+    for (size_t i = 0; i < tokens.list.count; i++) {
+        MacroCall call;
+        if (find_call(expander, &tokens, i, &call)) {
+            TRY(check_called(expander, call.definition, path));
+        }
+    }
+    return OK;
+}
+
+static Status check_recursion(Expander *expander, const SqlText *text) {
+    CallPath path = {.is_done = ARENA_NEW_ARRAY(expander->arena, bool, str_map_count(expander->macros->macros))};
+    return check_calls(expander, text->text, &path);
 }
 
 static Status expand_macros(Expander *expander, const SqlText *text, SqlText *expanded_out) {
@@ -265,6 +323,7 @@ static Status expand_macros(Expander *expander, const SqlText *text, SqlText *ex
     if (!expander->has_macros) {
         return OK;
     }
+    TRY(check_recursion(expander, text));
     for (size_t pass = 0; pass < PASS_COUNT_MAX; pass++) {
         size_t count = 0;
         TRY(expand_calls(expander, expanded_out, 0, expanded_out, &count));
@@ -273,87 +332,6 @@ static Status expand_macros(Expander *expander, const SqlText *text, SqlText *ex
         }
     }
     return too_many_passes(expander, expanded_out);
-}
-
-/* --- Vars --------------------------------------------------------------------------------------------------------- */
-
-static Status unknown_var(Expander *expander, const SqlText *text, size_t offset, Str name) {
-    Str *names = ARENA_NEW_ARRAY(expander->arena, Str, expander->var_count);
-    for (size_t i = 0; i < expander->var_count; i++) {
-        names[i] = expander->vars[i].name;
-    }
-    Status status = FAIL_AT(expander, text, offset, "unknown var '" STR_FMT "'", STR_ARG(name));
-    const Str *nearest = str_nearest(name, names, expander->var_count);
-    Str known = str_join(expander->arena, names, expander->var_count, STR(", "));
-    if (nearest != NULL) {
-        error_hint(expander->err, "did you mean '" STR_FMT "'? Known vars: " STR_FMT, STR_ARG(*nearest),
-                   STR_ARG(known));
-    } else if (expander->var_count > 0) {
-        error_hint(expander->err, "known vars: " STR_FMT, STR_ARG(known));
-    } else {
-        error_hint(expander->err, "the project has no vars; declare it under `vars` in interlace.yaml");
-    }
-    return status;
-}
-
-/* The name in 'name': only plain string constants count. */
-static bool plain_string(Str token, Arena *arena, Str *content_out) {
-    if (token.size < 2 || token.ptr[0] != '\'') {
-        return false;
-    }
-    AUTO(strbuf) StrBuf content = {0};
-    for (size_t i = 1; i + 1 < token.size; i++) {
-        strbuf_char(&content, token.ptr[i]);
-        i += token.ptr[i] == '\'';
-    }
-    *content_out = strbuf_copy(&content, arena);
-    return true;
-}
-
-static bool is_var(Expander *expander, const SqlTokens *tokens, size_t index, Str *name_out) {
-    bool is_call = sql_tokens_is_word(tokens, index, "var") && sql_tokens_is(tokens, index + 1, "(") &&
-                   sql_tokens_at(tokens, index + 2).kind == SQL_TOKEN_STRING && sql_tokens_is(tokens, index + 3, ")") &&
-                   !sql_tokens_is(tokens, index - 1, ".");
-    return is_call && plain_string(sql_tokens_text(tokens, index + 2), expander->arena, name_out);
-}
-
-static const SqlVar *find_var(const Expander *expander, Str name) {
-    for (size_t i = 0; i < expander->var_count; i++) {
-        if (str_equal(expander->vars[i].name, name)) {
-            return &expander->vars[i];
-        }
-    }
-    return NULL;
-}
-
-/* `1 -var('n')` must not become `1 --5`, a comment. */
-static SqlText var_text(Expander *expander, const SqlVar *var) {
-    SqlText literal = sql_text_own(expander->arena, var->literal);
-    bool has_sign = str_starts_with(var->literal, STR("-")) || str_starts_with(var->literal, STR("+"));
-    return has_sign ? in_parentheses(expander, literal) : literal;
-}
-
-static Status expand_vars(Expander *expander, const SqlText *text, SqlText *expanded_out) {
-    SqlTokens tokens = sql_tokens(text->text, expander->arena);
-    SqlEditVec edits = {0};
-    for (size_t i = 0; i < tokens.list.count; i++) {
-        Str name = STR_EMPTY;
-        if (!is_var(expander, &tokens, i, &name)) {
-            continue;
-        }
-        SqlEdit edit = {.start = sql_tokens_at(&tokens, i).start, .end = sql_tokens_at(&tokens, i + 3).end};
-        const SqlVar *var = find_var(expander, name);
-        if (var == NULL) {
-            return unknown_var(expander, text, edit.start, name);
-        }
-        edit.replacement = var_text(expander, var);
-        sql_edit_vec_push(expander->arena, &edits, edit);
-    }
-    if (edits.count == 0) {
-        *expanded_out = *text;
-        return OK;
-    }
-    return sql_text_edit(text, &edits, expander->arena, expanded_out, expander->err);
 }
 
 /* --- Is there anything to do? ------------------------------------------------------------------------------------- */
@@ -401,11 +379,7 @@ static bool may_have_calls(const Expander *expander, Str sql) {
 
 Status sql_expand(const SqlText *text, const SqlMacroSet *macros, const SqlVar *vars, size_t var_count, Arena *arena,
                   SqlText *expanded_out, Error *err) {
-    Expander expander = {.macros = macros,
-                         .has_macros = sql_macro_set_count(macros) > 0,
-                         .vars = vars,
-                         .var_count = var_count,
-                         .err = err};
+    Expander expander = {.macros = macros, .has_macros = sql_macro_set_count(macros) > 0, .err = err};
     if (!may_have_calls(&expander, text->text)) {
         *expanded_out = *text;
         return OK;
@@ -414,7 +388,7 @@ Status sql_expand(const SqlText *text, const SqlMacroSet *macros, const SqlVar *
     SqlText expanded = {0};
     expander.arena = scratch;
     TRY(expand_macros(&expander, text, &expanded));
-    TRY(expand_vars(&expander, &expanded, &expanded));
+    TRY(sql_vars_expand(&expanded, vars, var_count, scratch, &expanded, err));
     if (expanded.text.size > SQL_TEXT_MAX) {
         return FAIL_AT(&expander, text, 0, "the macros of this query expand to more than %zu bytes", SQL_TEXT_MAX);
     }

@@ -31,6 +31,13 @@ typedef struct SqlFunctionRef {
 } SqlFunctionRef;
 DEFINE_VEC(SqlFunctionRefVec, sql_function_ref_vec, SqlFunctionRef)
 
+/* An item of a select list without a name, with a table or a table function inside. */
+typedef struct SqlUnnamedItem {
+    size_t start, end;
+    Str name; /* that the engine gives its column */
+} SqlUnnamedItem;
+DEFINE_VEC(SqlUnnamedItemVec, sql_unnamed_item_vec, SqlUnnamedItem)
+
 typedef struct SqlFacts {
     SqlTableRefVec tables;       /* by offset, each offset once */
     SqlColumnPrefixVec prefixes; /* by offset */
@@ -43,6 +50,7 @@ typedef struct SqlFacts {
     bool has_top_order_by;
     StrVec output_names; /* names of the select list; an item without explicit name is empty text; no items at
                             all when the columns are not known from the text (a star, unnest, BY NAME) */
+    SqlUnnamedItemVec unnamed_items; /* by end; see sql/sql_item_names.h */
 } SqlFacts;
 
 #endif

@@ -117,6 +117,19 @@ static SqlFunctionRef get_function(Decoder *decoder) {
     return function;
 }
 
+static void put_item(StrBuf *bytes, const SqlUnnamedItem *item) {
+    put_number(bytes, item->start);
+    put_number(bytes, item->end);
+    put_text(bytes, item->name);
+}
+
+static SqlUnnamedItem get_item(Decoder *decoder) {
+    SqlUnnamedItem item = {.start = get_number(decoder)};
+    item.end = get_number(decoder);
+    item.name = get_text(decoder);
+    return item;
+}
+
 static void put_texts(StrBuf *bytes, const StrVec *texts) {
     put_number(bytes, texts->count);
     for (size_t i = 0; i < texts->count; i++) {
@@ -156,6 +169,10 @@ void sql_analysis_encode(const SqlAnalysis *analysis, StrBuf *bytes) {
     put_texts(bytes, &facts->file_readers);
     put_texts(bytes, &facts->cte_names);
     put_texts(bytes, &facts->output_names);
+    put_number(bytes, facts->unnamed_items.count);
+    for (size_t i = 0; i < facts->unnamed_items.count; i++) {
+        put_item(bytes, &facts->unnamed_items.items[i]);
+    }
 }
 
 static void get_references(Decoder *decoder, SqlFacts *facts) {
@@ -179,6 +196,16 @@ static void get_references(Decoder *decoder, SqlFacts *facts) {
     facts->functions.capacity = facts->functions.count;
 }
 
+static SqlUnnamedItemVec get_items(Decoder *decoder) {
+    size_t count = get_count(decoder);
+    SqlUnnamedItemVec items = {
+        .items = ARENA_NEW_ARRAY(decoder->arena, SqlUnnamedItem, count), .count = count, .capacity = count};
+    for (size_t i = 0; i < count; i++) {
+        items.items[i] = get_item(decoder);
+    }
+    return items;
+}
+
 bool sql_analysis_decode(Str bytes, Arena *arena, SqlAnalysis *analysis_out) {
     Decoder decoder = {.bytes = str_copy(arena, bytes), .arena = arena, .is_sound = true};
     SqlFacts *facts = ARENA_NEW(arena, SqlFacts);
@@ -192,6 +219,7 @@ bool sql_analysis_decode(Str bytes, Arena *arena, SqlAnalysis *analysis_out) {
     facts->file_readers = get_texts(&decoder);
     facts->cte_names = get_texts(&decoder);
     facts->output_names = get_texts(&decoder);
+    facts->unnamed_items = get_items(&decoder);
     if (!decoder.is_sound || decoder.offset != decoder.bytes.size) {
         return false;
     }

@@ -139,8 +139,8 @@ SqlText splice_all(SqlFixture *fixture, const SqlText *text, SqlRelation relatio
         replacements[i].relation = relation;
     }
     SqlText spliced = {0};
-    check_ok(fixture, sql_splice(text, analysis.facts, replacements, NULL, 0, fixture->arena, &spliced, &fixture->err),
-             text->text);
+    SqlSplice splice = {.replacements = replacements};
+    check_ok(fixture, sql_splice(text, analysis.facts, &splice, fixture->arena, &spliced, &fixture->err), text->text);
     return spliced;
 }
 

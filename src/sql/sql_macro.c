@@ -195,8 +195,9 @@ static Status add_macro(MacroReader *reader, const SqlMacro *macro) {
     Arena *arena = reader->set->arena;
     SqlTokens body = sql_tokens(macro->body.text, arena);
     MacroDefinition *definition = ARENA_NEW(arena, MacroDefinition);
-    *definition =
-        (MacroDefinition){.macro = *macro, .uses = sql_macro_parameter_uses(&body, &macro->parameters, arena)};
+    *definition = (MacroDefinition){.macro = *macro,
+                                    .uses = sql_macro_parameter_uses(&body, &macro->parameters, arena),
+                                    .index = str_map_count(reader->set->macros)};
     str_map_put(reader->set->macros, definition->macro.name, definition);
     return OK;
 }

@@ -9,11 +9,16 @@
 typedef struct MacroDefinition {
     SqlMacro macro;
     SqlParameterUseVec uses;
+    size_t index; /* in the order of definition */
 } MacroDefinition;
 
 struct SqlMacroSet {
     Arena *arena;
     StrMap *macros; /* by name, case folded: MacroDefinition */
 };
+
+/* Puts vars in their places (sql_vars.c). All of it is of the arena; a text without vars is given back as it is. */
+MUST_CHECK Status sql_vars_expand(const SqlText *text, const SqlVar *vars, size_t var_count, Arena *arena,
+                                  SqlText *expanded_out, Error *err);
 
 #endif

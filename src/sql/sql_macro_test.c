@@ -1,5 +1,7 @@
 #include "sql/sql_fixture.h"
 
+#include <time.h>
+
 static int setup(void **state) {
     SqlFixture *fixture = heap_alloc_zeroed(1, sizeof *fixture);
     fixture->arena = arena_create();
@@ -151,10 +153,17 @@ static void wrong_calls_are_refused_at_their_place(void **state) {
         {CENTS, "cents(x := 1)", "macro 'cents' takes its arguments by position, not by name (models/a.sql:1:7)"},
         {CENTS, "cents(x => 1)", "macro 'cents' takes its arguments by position, not by name (models/a.sql:1:7)"},
         {"create macro m(a, b) as a", "m(1,)", "an argument of macro 'm' is empty (models/a.sql:1:5)"},
-        {"create macro m(a) as m(a)", "m(1)",
-         "macro 'm' is recursive: after 10 passes its calls are not used up (macros/m.sql:1:14)"},
+        {"create macro m(a) as m(a)", "m(1)", "macro 'm' is recursive: it calls itself (macros/m.sql:1:14)"},
         {"create macro a(x) as b(x); create macro b(x) as a(x) + a(x)", "a(1)",
-         "macro 'a' is recursive: after 10 passes its calls are not used up (macros/m.sql:1:14)"},
+         "macro 'a' is recursive: a calls b, b calls a (macros/m.sql:1:14)"},
+        {"create macro m(x) as l(x) + l(x); create macro l(x) as M(x) + 1", "1 + l(2)",
+         "macro 'l' is recursive: l calls m, m calls l (macros/m.sql:1:48)"},
+        {"create macro m(x) as l(x); create macro l(x) as l(x)", "m(2)",
+         "macro 'l' is recursive: it calls itself (macros/m.sql:1:41)"},
+        {"create macro a(x) as b(x); create macro b(x) as c(x); create macro c(x) as d(x); create macro d(x) as e(x);"
+         "create macro e(x) as f(x); create macro f(x) as g(x); create macro g(x) as h(x); create macro h(x) as i(x);"
+         "create macro i(x) as j(x); create macro j(x) as k(x); create macro k(x) as x",
+         "a(1)", "macro 'k' is nested too deeply: after 10 passes its calls are not used up (macros/m.sql:1:282)"},
         {"create macro m(y) as list_transform(l, x -> x + y)", "m(z + x)",
          "argument 'x' of macro 'm' would be taken for the variable of that name in the macro's lambda "
          "(models/a.sql:1:7)"},
@@ -173,6 +182,55 @@ static void unknown_vars_list_the_known(void **state) {
     assert_true(failed(expand(f, "", "select var('Region')", &expanded)));
     check_text("exact", f->err.message, "unknown var 'Region'");
     error_clear(&f->err);
+}
+
+/* a0 is 1, each of the others holds the one before twice. */
+static Str doubling_macros(SqlFixture *f, size_t count, const char *sum) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_format(&sql, "create macro a0(x) as %s;\n", sum);
+    for (size_t i = 1; i <= count; i++) {
+        strbuf_format(&sql, "create macro a%zu(x) as a%zu(x) + a%zu(x);\n", i, i - 1, i - 1);
+    }
+    return strbuf_copy(&sql, f->arena);
+}
+
+static void deep_chains_without_recursion_expand(void **state) {
+    SqlFixture *f = *state;
+    SqlText expanded = {0};
+    Str macros = doubling_macros(f, 8, "x");
+    assert_false(failed(expand(f, str_to_c(f->arena, macros), "a8(1)", &expanded)));
+    assert_true(expanded.text.size > 256);
+}
+
+static double cpu_seconds(void) {
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Recursive or not: what doubles is refused before it costs time (spec 01 §6 line 2: within a second). */
+static void test_01_6_2_what_grows_without_end_is_refused_at_once(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *macros, *sql;
+    } cases[] = {
+        {"create macro f(x) as g(x+x)+g(x+x)+g(x+x)+g(x+x); create macro g(x) as f(x+x)+f(x+x)+f(x+x)+f(x+x)", "f(1)"},
+        {"create macro f(x) as g(g(x)+g(x)); create macro g(x) as f(f(x)+f(x))", "f(1)"},
+        {"create macro f(x) as x+x+x+x+x+x+x+x+x+x", "f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(1))))))))))))))))"},
+        {"create macro f(x) as x+x", "f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(f(1))))))))))))))))))))))))"},
+        {"create macro f(x) as g(x+x)+g(x+x)+g(x+x)+g(x+x); create macro g(x) as h(x+x)+h(x+x)+h(x+x)+h(x+x);"
+         "create macro h(x) as i(x+x)+i(x+x)+i(x+x)+i(x+x); create macro i(x) as j(x+x)+j(x+x)+j(x+x)+j(x+x);"
+         "create macro j(x) as k(x+x)+k(x+x)+k(x+x)+k(x+x); create macro k(x) as l(x+x)+l(x+x)+l(x+x)+l(x+x);"
+         "create macro l(x) as x+x+x+x",
+         "f(1)"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        SqlText expanded = {0};
+        double started = cpu_seconds();
+        assert_true(failed(expand(f, cases[i].macros, cases[i].sql, &expanded)));
+        double seconds = cpu_seconds() - started;
+        assert_int_equal(f->err.kind, ERROR_DEFINITION);
+        error_clear(&f->err);
+        assert_true(seconds < 1);
+    }
 }
 
 static void expansion_has_a_limit(void **state) {
@@ -263,6 +321,8 @@ int main(void) {
         cmocka_unit_test(wrong_calls_are_refused_at_their_place),
         cmocka_unit_test(unknown_vars_list_the_known),
         cmocka_unit_test(expansion_has_a_limit),
+        cmocka_unit_test(deep_chains_without_recursion_expand),
+        cmocka_unit_test(test_01_6_2_what_grows_without_end_is_refused_at_once),
         cmocka_unit_test(definitions_are_read),
         cmocka_unit_test(wrong_definitions_are_refused_at_their_place),
         cmocka_unit_test(two_files_with_one_name_are_both_named),

@@ -42,8 +42,8 @@ static SqlText statement_of(Chain *chain, const char *model) {
                                                 : (SqlRelation){.schema = STR("phys"), .name = STR("orders__1f2e")};
         reads_ephemeral = reads_ephemeral || is_ephemeral;
     }
-    assert_false(
-        failed(sql_splice(&text, facts, replacements, &inlined, reads_ephemeral, f->arena, &spliced, &f->err)));
+    SqlSplice splice = {.replacements = replacements, .inlined = &inlined, .inlined_count = reads_ephemeral};
+    assert_false(failed(sql_splice(&text, facts, &splice, f->arena, &spliced, &f->err)));
     const SqlText parts[] = {sql_text_own(f->arena, STR("CREATE TABLE phys.\"x__größe\" AS (")),
                              sql_text_as_body(&spliced, f->arena), sql_text_own(f->arena, STR("\n)"))};
     return sql_text_concat(f->arena, parts, 3);

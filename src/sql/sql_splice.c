@@ -96,11 +96,103 @@ static void add_inlined_edits(const SqlText *text, const SqlFacts *facts, const 
     }
 }
 
-Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlReplacement *replacements,
-                  const SqlInlined *inlined, size_t inlined_count, Arena *arena, SqlText *spliced_out, Error *err) {
+/* --- Names of files ----------------------------------------------------------------------------------------------- */
+
+/* 'x.csv' without an escape: what else may name a file stays as it is. A scheme (s3://…), ~ and an absolute name do not
+ * depend on where the reader stands. */
+static bool is_relative_file(Str literal) {
+    bool is_plain = literal.size > 2 && literal.ptr[0] == '\'';
+    Str name = is_plain ? str_slice(literal, 1, literal.size - 1) : STR_EMPTY;
+    return is_plain && name.ptr[0] != '/' && name.ptr[0] != '~' && str_find(name, STR("://")) == STR_NOT_FOUND &&
+           str_find_char(name, '\n') == STR_NOT_FOUND;
+}
+
+static void add_file_edit(Str sql, SqlToken token, Str root, Arena *arena, SqlEditVec *edits) {
+    if (token.kind != SQL_TOKEN_STRING || !is_relative_file(sql_token_text(sql, token))) {
+        return;
+    }
+    AUTO(strbuf) StrBuf literal = {0};
+    sql_literal(&literal, root);
+    literal.size--; /* the name goes on inside the quotes, with its own doubled ones */
+    strbuf_char(&literal, '/');
+    strbuf_append(&literal, str_slice(sql, token.start + 1, token.end));
+    SqlText text = sql_text_own(arena, strbuf_copy(&literal, arena));
+    sql_edit_vec_push(arena, edits, (SqlEdit){.start = token.start, .end = token.end, .replacement = text});
+}
+
+/* The first argument: 'a.csv' or ['a.csv', 'b.csv']. */
+static void add_argument_edits(Str sql, const SqlFunctionRef *function, Str root, Arena *arena, SqlEditVec *edits) {
+    SqlLexer lexer = {.text = sql, .offset = function->start};
+    SqlToken token = sql_lexer_next_code(&lexer);
+    while (token.kind != SQL_TOKEN_END && !sql_token_is(sql, token, "(")) { /* the name and its schema */
+        token = sql_lexer_next_code(&lexer);
+    }
+    token = sql_lexer_next_code(&lexer);
+    if (!sql_token_is(sql, token, "[")) {
+        add_file_edit(sql, token, root, arena, edits);
+        return;
+    }
+    do {
+        token = sql_lexer_next_code(&lexer);
+        add_file_edit(sql, token, root, arena, edits);
+        token = sql_lexer_next_code(&lexer);
+    } while (sql_token_is(sql, token, ","));
+}
+
+static void add_file_edits(Str sql, const SqlFacts *facts, Str root, Arena *arena, SqlEditVec *edits) {
+    for (size_t i = 0; i < facts->tables.count; i++) {
+        const SqlTableRef *table = &facts->tables.items[i];
+        SqlToken name = {.kind = SQL_TOKEN_STRING, .start = table->start, .end = table->end};
+        if (table->is_file) {
+            add_file_edit(sql, name, root, arena, edits);
+        }
+    }
+    for (size_t i = 0; i < facts->functions.count; i++) {
+        const SqlFunctionRef *function = &facts->functions.items[i];
+        bool reads_files = function->in_from && function->start < sql.size &&
+                           str_vec_contains(&facts->file_readers, str_lower(arena, function->name));
+        if (reads_files) {
+            add_argument_edits(sql, function, root, arena, edits);
+        }
+    }
+}
+
+/* --- Names of items ----------------------------------------------------------------------------------------------- */
+
+static bool has_edit_within(const SqlEditVec *edits, size_t count, const SqlUnnamedItem *item) {
+    for (size_t i = 0; i < count; i++) {
+        if (edits->items[i].start >= item->start && edits->items[i].end <= item->end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `edits` holds what was replaced so far. */
+static void add_item_name_edits(const SqlFacts *facts, Arena *arena, SqlEditVec *edits) {
+    size_t replaced_count = edits->count;
+    for (size_t i = 0; i < facts->unnamed_items.count; i++) {
+        const SqlUnnamedItem *item = &facts->unnamed_items.items[i];
+        if (has_edit_within(edits, replaced_count, item)) {
+            AUTO(strbuf) StrBuf alias = {0};
+            strbuf_text(&alias, " AS ");
+            sql_identifier(&alias, item->name);
+            sql_edit_vec_push(arena, edits, insertion(item->end, sql_text_own(arena, strbuf_copy(&alias, arena))));
+        }
+    }
+}
+
+Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
+                  SqlText *spliced_out, Error *err) {
     SqlEditVec edits = {0};
-    add_inlined_edits(text, facts, inlined, inlined_count, arena, &edits);
-    add_name_edits(facts, replacements, arena, &edits);
+    add_name_edits(facts, splice->replacements, arena, &edits);
+    if (splice->file_root.size > 0) {
+        add_file_edits(text->text, facts, splice->file_root, arena, &edits);
+    }
+    if (!splice->is_expression) {
+        add_item_name_edits(facts, arena, &edits);
+    }
+    add_inlined_edits(text, facts, splice->inlined, splice->inlined_count, arena, &edits);
     if (edits.count == 0) {
         *spliced_out = *text;
         return OK;

@@ -18,9 +18,18 @@ typedef struct SqlInlined {
     SqlText body; /* its own spliced query, without trailing `;` or open `--` comment (done here) */
 } SqlInlined;
 
-MUST_CHECK Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlReplacement *replacements,
-                             const SqlInlined *inlined, size_t inlined_count, Arena *arena, SqlText *spliced_out,
-                             Error *err);
+typedef struct SqlSplice {
+    const SqlReplacement *replacements; /* as many as facts->tables */
+    const SqlInlined *inlined;          /* each reads only those before it */
+    size_t inlined_count;
+    Str file_root;      /* absolute; not empty: names of files that are relative become absolute, from there */
+    bool is_expression; /* an expression behind a SELECT of ours: it gets no alias */
+} SqlSplice;
+
+/* An item of a select list that has no name gets the one that the engine gives it in the user's own text, when
+ * something was replaced in it: columns are not called after physical names. */
+MUST_CHECK Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
+                             SqlText *spliced_out, Error *err);
 
 /* `wanted`, or with _2, _3 … behind it when a CTE of the query has that name. */
 Str sql_unused_cte_name(const SqlFacts *facts, Str wanted, Arena *arena);

@@ -13,7 +13,8 @@ static Str spliced(SqlFixture *f, const char *sql) {
         }
     }
     SqlText result = {0};
-    assert_false(failed(sql_splice(&text, analysis.facts, replacements, NULL, 0, f->arena, &result, &f->err)));
+    SqlSplice splice = {.replacements = replacements};
+    assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
     (void)parse(f, result.text); /* still SQL */
     return result.text;
 }
@@ -47,10 +48,42 @@ static void names_are_replaced_and_nothing_else(void **state) {
         {"pivot t on k in ('a')", "pivot \"p\".\"t_1\" AS \"t\" on k in ('a')"},
         {"select größe from größen", "select größe from \"p\".\"größen_1\" AS \"größen\""},
         {"select a from\xC2\xA0\xE2\x80\x83t", "select a from\xC2\xA0\xE2\x80\x83\"p\".\"t_1\" AS \"t\""},
+        {"select (select max(x) from t), 2",
+         "select (select max(x) from \"p\".\"t_1\" AS \"t\") AS \"(SELECT max(x) FROM "
+         "t)\", 2"},
+        {"select (select max(x) from keep.s.t)", "select (select max(x) from keep.s.t)"},
         {"from t;", "from \"p\".\"t_1\" AS \"t\";"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         check_text(cases[i].sql, spliced(f, cases[i].sql), cases[i].spliced);
+    }
+}
+
+static void relative_files_become_absolute_from_a_root(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *spliced;
+    } cases[] = {
+        {"from 'a/x.csv'", "from '/it''s/a/x.csv'"},
+        {"from 'o''x.csv' as o", "from '/it''s/o''x.csv' as o"},
+        {"from 'a.csv', '/b.csv', 's3://c/d.csv', '~/e.csv'",
+         "from '/it''s/a.csv', '/b.csv', 's3://c/d.csv', '~/e.csv'"},
+        {"select * from read_csv('x.csv', delim = '|')", "select * from read_csv('/it''s/x.csv', delim = '|')"},
+        {"select * from Read_Parquet ( /* all */ ['x.parquet', '/y', 'z/*.parquet'] )",
+         "select * from Read_Parquet ( /* all */ ['/it''s/x.parquet', '/y', '/it''s/z/*.parquet'] )"},
+        {"from range(3), t where 'x.csv' = 'y'", "from range(3), t where 'x.csv' = 'y'"},
+        {"select (select max(a) from 'x.csv')",
+         "select (select max(a) from '/it''s/x.csv') AS \"(SELECT max(a) FROM \"\"x.csv\"\")\""},
+        {"from read_csv('a' || '.csv'), read_csv(e'x.csv')", "from read_csv('/it''s/a' || '.csv'), read_csv(e'x.csv')"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        SqlText text = sql_text_own(f->arena, str_from(cases[i].sql)), result = {0};
+        const SqlFacts *facts = analyze(f, text.text).facts;
+        SqlReplacement *none = ARENA_NEW_ARRAY(f->arena, SqlReplacement, facts->tables.count);
+        SqlSplice splice = {.replacements = none, .file_root = STR("/it's")};
+        assert_false(failed(sql_splice(&text, facts, &splice, f->arena, &result, &f->err)));
+        check_text(cases[i].sql, result.text, cases[i].spliced);
+        (void)parse(f, result.text);
     }
 }
 
@@ -71,7 +104,8 @@ static Str inlined(SqlFixture *f, const char *sql, const char *const *bodies, si
         replacements[i].relation.name = str_format(f->arena, "_eph_" STR_FMT, STR_ARG(name));
     }
     SqlText result = {0};
-    assert_false(failed(sql_splice(&text, analysis.facts, replacements, models, count, f->arena, &result, &f->err)));
+    SqlSplice splice = {.replacements = replacements, .inlined = models, .inlined_count = count};
+    assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
     (void)parse(f, result.text);
     return result.text;
 }
@@ -103,6 +137,9 @@ static void inlined_models_come_first(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         check_text(cases[i].sql, inlined(f, cases[i].sql, &body, 1), cases[i].inlined);
     }
+    check_text("a name", inlined(f, "select exists(from e)", &body, 1),
+               "WITH \"_eph_e\" AS (select 1 as a) select exists(from \"_eph_e\" AS \"e\") AS \"EXISTS(SELECT * FROM "
+               "e)\"");
     const char *const bodies[] = {"select 1", "from _eph_e"};
     check_text("two", inlined(f, "from f", bodies, 2),
                "WITH \"_eph_e\" AS (select 1), \"_eph_f\" AS (from _eph_e) from \"_eph_f\" AS \"f\"");
@@ -140,6 +177,7 @@ static void bodies_lose_their_tail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_replaced_and_nothing_else),
+        cmocka_unit_test(relative_files_become_absolute_from_a_root),
         cmocka_unit_test(inlined_models_come_first),
         cmocka_unit_test(cte_names_do_not_clash),
         cmocka_unit_test(bodies_lose_their_tail),

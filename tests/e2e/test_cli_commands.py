@@ -93,6 +93,8 @@ def test_06_4_warnings_of_the_configuration_go_to_stderr(project):
     assert result.stderr.startswith("warning: 'scheduler'")
     assert len(result.stderr.splitlines()) == 1
     assert project.ok("models", "--quiet").stderr == ""
+    for command in ("plan", "apply"):
+        assert project.ok(command).stderr.startswith("warning: 'scheduler'")
 
 
 def test_03_5_5_markdown_starts_with_the_marker_and_is_stable(project):

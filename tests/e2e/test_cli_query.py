@@ -1,5 +1,7 @@
 """spec 06 §4 query, 07 §6; case 044."""
 
+import time
+
 import pytest
 
 TABLE = {"models/t.sql": "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) s(id, name)"}
@@ -122,6 +124,15 @@ def test_07_6_cells_are_cut_at_eight_million_bytes(shop):
     assert document["truncated"] is True
 
 
+def test_07_6_a_query_over_the_time_limit_is_stopped(shop):
+    endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
+    started = time.monotonic()
+    result = shop.fails("query", endless, env={"INTERLACE_HOOK": "query.short_limit=fail"})
+    assert time.monotonic() - started < 15
+    assert result.error_lines == ["error: the query took longer than 30 s and was stopped"]
+    assert shop.query("SELECT count(*) FROM t") == [[2]]
+
+
 def test_07_6_cells_that_json_cannot_carry_are_text(shop):
     sql = """SELECT 9007199254740991 AS safe, 9007199254740993 AS wide, 170141183460469231731687303715884105727 AS huge,
         1.50::DECIMAL(10, 2) AS money, 'NaN'::DOUBLE AS nan, '-Infinity'::DOUBLE AS inf, 0.5::DOUBLE AS half,
@@ -136,7 +147,10 @@ def test_07_6_cells_that_json_cannot_carry_are_text(shop):
     assert row["half"] == 0.5
     assert row["yes"] is True and row["nothing"] is None
     assert row["day"] == "2026-01-02" and row["list"] == "[1, 2]" and row["raw"] == "\\xab"
-    assert document["types"][3] == "DECIMAL(10,2)"
+    types = dict(zip(document["columns"], document["types"], strict=True))
+    assert types["safe"] == "int64" and types["huge"] == "decimal128(38, 0)" and types["money"] == "decimal128(10, 2)"
+    assert types["half"] == "double" and types["yes"] == "bool" and types["day"] == "date32[day]"
+    assert types["list"] == "list<item: int32>" and types["raw"] == "binary"
 
 
 def test_06_4_query_has_other_formats(shop):

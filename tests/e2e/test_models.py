@@ -1,6 +1,8 @@
 """Projects and models: spec 01 §1–8 and §13, spec 03 §1 and §4. Names carry the number of the line they show."""
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -33,6 +35,24 @@ def test_01_1_3_a_quoted_file_and_a_glob_are_found_from_elsewhere_too(project, t
     )
     project.ok("apply", "-p", str(project.root), cwd=tmp_path)
     assert project.query("SELECT count(*) FROM b") == [[2]]
+
+
+def test_a_view_over_files_is_readable_from_elsewhere_by_other_clients(project, tmp_path):
+    project.write(
+        {
+            "seeds/x.csv": "id\n1\n",
+            "models/e.sql": "/* interlace: {materialise: ephemeral} */ SELECT id FROM 'seeds/x.csv'",
+            "models/a.sql": "/* interlace: {materialise: view} */ SELECT id FROM read_csv(['seeds/x.csv']) UNION ALL FROM e",
+        }
+    )
+    project.ok("apply")
+    script = "import duckdb, sys; print(duckdb.connect(sys.argv[1], read_only=True).sql('FROM a').fetchall())"
+    warehouse = project.root / ".interlace/warehouse.duckdb"
+    read = [sys.executable, "-c", script, str(warehouse)]
+    out = subprocess.run(read, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert out.stdout == "[(1,), (1,)]\n"
+    assert changed(project) == []
+    assert project.query("SELECT count(*) FROM a") == [[2]]
 
 
 def test_01_1_6_helpers_are_no_models(project):
@@ -221,6 +241,20 @@ def test_01_7_3_ephemeral_chains_are_inlined(project):
     assert changed(project) == ["a", "b", "final"]
     project.ok("apply", "--force")
     assert project.query("SELECT id FROM final") == [[6]]
+
+
+def test_columns_are_not_called_after_physical_names(project):
+    project.write(
+        {
+            "models/a.sql": "SELECT 1 AS id",
+            "models/e.sql": "/* interlace: {materialise: ephemeral} */ SELECT (SELECT max(id) FROM a)",
+            "models/b.sql": "SELECT (SELECT count(*) FROM a), exists(FROM e), * FROM e",
+        }
+    )
+    project.ok("apply")
+    names = ["(SELECT count_star() FROM a)", "EXISTS(SELECT * FROM e)", "(SELECT max(id) FROM a)"]
+    assert project.json("query", "FROM b")["columns"] == names
+    assert project.json("query", "SELECT (SELECT max(id) FROM a)")["columns"] == ["(SELECT max(id) FROM a)"]
 
 
 def test_01_7_5_unquoted_names_compare_without_case(project):

@@ -1,0 +1,11 @@
+/* The Arrow name of a column's type, as pyarrow writes it: int64, decimal128(10, 2), list<item: string> … */
+#ifndef INTERLACE_RUN_ARROW_TYPE_NAME_H
+#define INTERLACE_RUN_ARROW_TYPE_NAME_H
+
+#include "base/str.h"
+
+/* `type` as the engine spells it (DuckColumn.type). A type that Arrow has no name for is `string`: its cells are text.
+ */
+Str arrow_type_name(Str type, Arena *arena);
+
+#endif
