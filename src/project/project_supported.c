@@ -30,20 +30,6 @@ static bool has_other_engine(const Project *project, const Model *model, Str key
     return !str_equal(model->engine, project->config->default_engine);
 }
 
-static bool takes(const Model *model, ParameterKind kind) {
-    for (size_t i = 0; model->python != NULL && i < model->python->parameters.count; i++) {
-        if (model->python->parameters.items[i].kind == kind) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool takes_window(const Project *project, const Model *model, Str key) {
-    (void)project, (void)key;
-    return takes(model, PARAMETER_WINDOW);
-}
-
 static bool reads_stream(const Project *project, const Model *model, Str key) {
     (void)project, (void)key;
     for (size_t i = 0; model->facts != NULL && i < model->facts->tables.count; i++) {
@@ -70,7 +56,6 @@ static const LaterFeature later_features[] = {
     {"a check of the packages it requires",            is_declared,       STR_INIT("requires")},
     {"the switch enabled:",                            is_declared,       STR_INIT("enabled")},
     {"commits during a pull",                          is_declared,       STR_INIT("commit_every")},
-    {"the parameter 'window'",                         takes_window,      STR_INIT("")},
     {"a stream",                                       reads_stream,      STR_INIT("")},
     {"a dialect that is not its engine's",             has_other_dialect, STR_INIT("dialect")},
     {"an engine other than the default one",           has_other_engine,  STR_INIT("engine")},

@@ -193,12 +193,27 @@ static Status append_output(void *context, struct ArrowArray *array, Error *err)
     return duck_appender_append(python->appender, array, err);
 }
 
+/* Nothing fetched means nothing new, where what is there stays (spec 01 §8.4). */
+static bool may_yield_nothing(const Build *build) {
+    StrategyKind strategy = build->task->model->strategy;
+    bool keeps_rows = strategy == STRATEGY_MERGE || strategy == STRATEGY_HASH_MERGE || strategy == STRATEGY_INCREMENTAL;
+    return keeps_rows && (build->target.is_there || build->target.seed.name.size > 0);
+}
+
 static Status run_function(PythonBuild *python, Error *err) {
     Build *build = python->build;
     BuildContext *context = build->context;
+    PythonWindow window = {.grain = build->task->model->interval};
+    if (build->window != NULL) {
+        window.start = build->window->start;
+        window.end = build->window->end;
+    }
     PythonTask task = {
         .model = build->task->model,
         .environment = context->plan->environment,
+        .now = build->now,
+        .window = build->window == NULL ? NULL : &window,
+        .may_yield_nothing = may_yield_nothing(build),
         .inputs = {.open = open_input, .close = close_input, .interrupt = interrupt_input, .context = python},
         .output = {.begin = begin_output, .append = append_output, .context = python},
         .is_cancelled = context->is_stopping,
