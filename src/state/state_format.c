@@ -137,6 +137,18 @@ static const Migration migrations[] = {
                ") STRICT;"
 
                "PRAGMA user_version = 1;"},
+    {.version = 2,
+     .script = "CREATE TABLE ledger (" /* start and end in wall time; rows of one relation never overlap or touch */
+               "  engine TEXT NOT NULL,"
+               "  catalog TEXT NOT NULL COLLATE NOCASE,"
+               "  schema TEXT NOT NULL COLLATE NOCASE,"
+               "  name TEXT NOT NULL COLLATE NOCASE,"
+               "  start_us INTEGER NOT NULL,"
+               "  end_us INTEGER NOT NULL CHECK (start_us < end_us),"
+               "  PRIMARY KEY (engine, catalog, schema, name, start_us)"
+               ") STRICT, WITHOUT ROWID;"
+
+               "PRAGMA user_version = 2;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "window/interval_set.h"
 
-#define STATE_FORMAT_VERSION 1
+#define STATE_FORMAT_VERSION 2
 
 typedef struct StateStore StateStore;
 typedef struct StateLock StateLock;
@@ -57,16 +57,17 @@ MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snaps
 MUST_CHECK Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at,
                                       Error *err);
 
-/* ---- Ledger: which windows of an incremental model's relation are filled. It belongs to the relation, so snapshots that
- * share a relation share it. Written after the warehouse committed: recorded means committed. */
+/* ---- Ledger: which windows of an incremental model's relation are filled. It belongs to the relation, so snapshots
+ * that share a relation share it. Written after the warehouse committed: recorded means committed. */
 typedef struct LedgerKey {
     Str engine;
-    Str catalog, schema, name; /* of the relation; catalog empty for owned ones */
+    Str catalog, schema, name; /* of the relation, compared without letter case; catalog empty for owned ones */
 } LedgerKey;
 
+/* A relation without a record has an empty ledger. */
 MUST_CHECK Status state_ledger_load(StateStore *store, const LedgerKey *key, Arena *arena, IntervalSet *filled_out,
                                     Error *err);
-/* One transaction each; fenced by the lock. */
+/* One transaction each, fenced by the lock. Windows are not empty (start < end). */
 MUST_CHECK Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err);
 MUST_CHECK Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
                                       Error *err);

@@ -94,7 +94,35 @@ static void a_newer_format_is_refused_with_both_versions(void **state) {
     fixture_sql(f, "PRAGMA user_version = 7");
     assert_all_refuse(f, ERROR_CONFIGURATION, "state.newer");
     assert_mentions(f->err.message, "format 7");
-    assert_mentions(f->err.message, "up to 1");
+    assert_mentions(f->err.message, "up to 2");
+}
+
+/* A file as the first format left it: what it held stays, and the ledger is there and empty. */
+static void a_file_of_the_first_format_is_brought_up_to_date(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(openers); i++) {
+        void *fresh = NULL;
+        fixture_setup(&fresh);
+        Fixture *f = fresh;
+        AUTO(state_store) StateStore *store = fixture_open(f);
+        record(f, store, "a");
+        state_store_close(TAKE(store));
+        fixture_sql(f, "DROP TABLE ledger; PRAGMA user_version = 1");
+
+        assert_done(openers[i](f->path, &store, &f->err), &f->err);
+        assert_int_equal(count_snapshots(f, store), 1);
+        IntervalSet filled;
+        LedgerKey key = {.engine = STR("default"), .schema = STR("interlace__main"), .name = STR("a")};
+        assert_done(state_ledger_load(store, &key, f->arena, &filled, &f->err), &f->err);
+        assert_int_equal(filled.count, 0);
+        AUTO(state_lock) StateLock *lock = fixture_lock(f, store);
+        assert_done(state_ledger_add(store, lock, &key, (Window){1, 2}, &f->err), &f->err);
+        assert_int_equal(fixture_sql_int(f, "PRAGMA user_version"), 2);
+        assert_int_equal(fixture_sql_int(f, "SELECT count(*) FROM meta WHERE name = 'canonical_version'"), 1);
+        state_lock_release(TAKE(lock));
+        state_store_close(TAKE(store));
+        fixture_teardown(&fresh);
+    }
 }
 
 static void a_database_of_something_else_is_refused_and_left_alone(void **state) {
@@ -314,6 +342,7 @@ int main(int argument_count, char **arguments) {
         STATE_TEST(an_empty_file_is_a_fresh_state),
         STATE_TEST(a_file_of_a_creation_that_was_cut_short_is_a_fresh_state),
         STATE_TEST(a_newer_format_is_refused_with_both_versions),
+        STATE_TEST(a_file_of_the_first_format_is_brought_up_to_date),
         STATE_TEST(a_database_of_something_else_is_refused_and_left_alone),
         STATE_TEST(a_file_that_is_no_database_is_named_as_damaged),
         STATE_TEST(damage_inside_is_named_when_it_is_met),
