@@ -114,6 +114,23 @@ static void cursor_needs_its_column_and_a_column_its_parameter(void **state) {
     assert_contains(f->project->notes.items[0], "model 'a' declares cursor:");
 }
 
+static void test_01_8_2_reserved_names_are_taken_wherever_they_stand(void **state) {
+    Fixture *f = *state;
+    fixture_write(f, "models/ctx.sql", "SELECT 1 AS id");
+    f->manifest = MANIFEST(
+        MODEL("a", PARAM_KEYWORD("cursor") "," PARAM_KEYWORD("this"), ", \"cursor\": \"ts\"") "," /* behind a star */
+        MODEL("b", PARAM_DEFAULT("cursor") "," PARAM_DEFAULT("this"), ", \"cursor\": \"ts\"") "," /* with defaults */
+        MODEL("c", PARAM("ctx") "," PARAM_DEFAULT("window"), ""),                                 /* not keyword-only */
+        "");
+    assert_loads(f);
+    assert_str(parameters(f, "a"), "cursor=<cursor> this=<this>", "a");
+    assert_str(parameters(f, "b"), "cursor=<cursor> this=<this>", "b");
+    assert_str(parameters(f, "c"), "ctx=ctx", "c");
+    f->manifest = MANIFEST(MODEL("a", PARAM_DEFAULT("cursor"), ""), "");
+    assert_fault_count(f, 1);
+    assert_fault(f, "parameter.cursor", "needs the key cursor:");
+}
+
 static void python_and_sql_are_one_graph(void **state) {
     Fixture *f = *state;
     fixture_write(f, "models/report.sql", "SELECT * FROM enriched");
@@ -244,6 +261,7 @@ int main(void) {
         PYTHON_TEST(an_exact_name_wins_and_depends_on_decides_between_spellings),
         PYTHON_TEST(test_01_8_7_an_unknown_parameter_lists_the_spellings),
         PYTHON_TEST(cursor_needs_its_column_and_a_column_its_parameter),
+        PYTHON_TEST(test_01_8_2_reserved_names_are_taken_wherever_they_stand),
         PYTHON_TEST(python_and_sql_are_one_graph),
         PYTHON_TEST(keys_are_judged_as_those_of_sql_files),
         PYTHON_TEST(later_features_of_python_are_refused),

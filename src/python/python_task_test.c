@@ -69,6 +69,15 @@ static void ctx_can_be_imported(void **state) {
                  "ctx.run_id: there is a context only while a model runs");
 }
 
+static void arguments_arrive_by_name_or_place(void **state) {
+    PythonFixture *f = *state;
+    fixture_input(f, "base", "SELECT 1 AS id");
+    fixture_input(f, "other", "SELECT 2 AS id");
+    assert_runs(f, HEAD "def m(base, /, rate=5, *, other):\n"
+                        "    return pa.table({'v': [f'{base.name} {other.name} {rate}']})\n");
+    assert_str(fixture_query(f, "SELECT v FROM output"), "base other 5", "arguments");
+}
+
 typedef struct CursorCase {
     const char *sql, *expected;
 } CursorCase;
@@ -318,6 +327,7 @@ int main(void) {
         PYTHON_TEST(test_01_8_2_a_window_is_wall_time),
         PYTHON_TEST(test_10_3_ctx_tells_about_the_run),
         PYTHON_TEST(ctx_can_be_imported),
+        PYTHON_TEST(arguments_arrive_by_name_or_place),
         PYTHON_TEST(test_01_8_4_cursors_of_all_types),
         PYTHON_TEST(a_wrong_cursor_is_told_as_such),
         PYTHON_TEST(test_01_8_5_a_quiet_pull_is_a_success),

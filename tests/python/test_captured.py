@@ -134,3 +134,20 @@ def test_declared_environment_counts_by_digest(project, monkeypatch):
     monkeypatch.delenv("TEST_SECRET")
     seen.add(project.captured(text))
     assert len(seen) == 3
+
+
+def test_01_9_1_one_body_with_other_values_is_another_model(project):
+    """Closures, partial applications and defaults: whatever a factory binds tells its models apart."""
+    forms = {
+        "closure": "def make(t):\n    def fn(): return t\n    return fn\n",
+        "partial": "import functools\ndef base(*, t): return t\ndef make(t): return functools.partial(base, t=t)\n",
+        "default": "def make(t):\n    def fn(t=t): return t\n    return fn\n",
+    }
+    head = "from interlace.dsl.decorators import REGISTRY, ModelDef\n"
+    loop = "for t in {}:\n    REGISTRY.register_model(ModelDef(name=f'm_{{t}}', fn=make(t)))\n"
+    for form in forms.values():
+        project.write("models/m.py", head + form + loop.format(["acme", "globex"]))
+        first = [project.identify(model=f"m_{t}").captured for t in ("acme", "globex")]
+        assert len(set(first)) == 2
+        project.write("models/m.py", head + form + loop.format(["globex"]))
+        assert project.identify(model="m_globex").captured == first[1]

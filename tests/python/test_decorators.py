@@ -1,6 +1,7 @@
 """Declarations in plain code: they register, refuse what they cannot hold, and leave the function alone."""
 
 import datetime
+import importlib
 
 import interlace
 import pytest
@@ -105,21 +106,73 @@ def test_what_needs_a_run_says_so():
 
 def test_what_comes_later_says_so():
     import interlace.io
-    import interlace.sources
     import interlace.testing
-    from interlace import runtime
-    from interlace.runtime import scratch
 
-    for use in (
-        lambda: interlace.sources.RestClient,
-        lambda: interlace.io.read_csv,
-        lambda: interlace.testing.run_model,
-        runtime.session,
-        scratch.session,
-    ):
+    for use in (lambda: interlace.io.read_csv, lambda: interlace.testing.run_model):
         with pytest.raises(PlanError, match="not part of this version of interlace yet") as caught:
             use()
         assert caught.value.code == "feature.later"
+
+
+def test_10_1_what_projects_import_is_there():
+    names = {
+        "interlace": "model stream check CheckSpec __version__ var ctx log",
+        "interlace.connections": "connection",
+        "interlace.dsl.decorators": "REGISTRY ModelDef StreamDef CheckDef",
+        "interlace.exceptions": "ConfigurationError DefinitionError ExecutionError PlanError",
+        "interlace.runtime": "session",
+        "interlace.runtime.handles": "RelationHandle",
+        "interlace.runtime.scratch": "session",
+        "interlace.sources": "RestClient SinglePage PageNumber Offset Cursor LinkHeader NoAuth BearerAuth ApiKeyAuth "
+        "BasicAuth to_batch batches Paginator",
+    }
+    for module, wanted in names.items():
+        found = importlib.import_module(module)
+        assert [name for name in wanted.split() if not hasattr(found, name)] == [], module
+
+
+def test_every_key_of_python_models_is_taken():
+    from interlace.dsl.keys import MODEL_KEYS
+
+    for key in MODEL_KEYS - {"checks"}:
+        assert ModelDef(name="m", sql="SELECT 1", **{key: "x"}).keys == {key: "x"}
+
+
+# --- Models that a running one registers
+
+
+@pytest.fixture
+def run(registry):
+    """A model of models/m.py runs."""
+    registry.begin_run("models/m.py", may_register=True)
+    registry.is_running = True
+    yield registry
+    registry.is_running = False
+    registry.end_run()
+
+
+def test_what_a_running_model_registers_is_an_entry_of_a_manifest(run):
+    run.register_model(ModelDef(name="a.b", sql="SELECT 1", owner="me"))
+    (entry,) = run.end_run()
+    line = entry.pop("line")
+    assert entry == {"name": "a.b", "file": "models/m.py", "sql": "SELECT 1", "owner": "me"}
+    assert line > 0
+    assert run.models == []
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "../a", "a/b", "1a", "a b", "ä", "a\n"])
+def test_names_of_registered_models_are_names_of_files(run, name):
+    with pytest.raises(DefinitionError):
+        run.register_model(ModelDef(name=name, sql="SELECT 1"))
+
+
+def test_nothing_is_registered_where_nobody_builds_it(run):
+    run.begin_run("models/m.py", may_register=False)
+    with pytest.raises(PlanError, match="registering a model while another one runs"):
+        run.register_model(ModelDef(name="x", sql="SELECT 1"))
+    run.end_run()
+    with pytest.raises(DefinitionError, match="only a running model may register"):
+        run.register_model(ModelDef(name="x", sql="SELECT 1"))
 
 
 def test_importing_the_package_imports_nothing_else():

@@ -5,7 +5,7 @@ import threading
 
 import pyarrow as pa
 import pytest
-from interlace.exceptions import DefinitionError, ExecutionError, PlanError
+from interlace.exceptions import DefinitionError, ExecutionError
 from interlace.runtime.handles import RelationHandle
 
 TABLE = pa.table({"id": range(10_000), "v": [str(number) for number in range(10_000)]})
@@ -106,9 +106,48 @@ def test_closing_frees_the_socket():
     assert made._file.closed
 
 
-@pytest.mark.parametrize(
-    "use", [lambda made: made.select("id"), lambda made: made.where("id > 1"), lambda made: made.sql("")]
-)
-def test_what_comes_later_says_so(use):
-    with pytest.raises(PlanError, match="RelationHandle.* not part of this version"):
-        use(handle())
+# --- Some of the rows
+
+
+def test_some_columns():
+    assert handle().select("v", "id").table() == TABLE.select(["v", "id"])
+    assert handle().select(["v"]).schema.names == ["v"]
+    made = handle().select("nope")
+    with pytest.raises(DefinitionError, match="upstream 'orders' has no column 'nope'; it has id, v"):
+        made.table()
+
+
+def test_a_query_over_the_rows():
+    pytest.importorskip("duckdb")
+    assert handle().where("id >= 9998").table().to_pydict() == {"id": [9998, 9999], "v": ["9998", "9999"]}
+    total = handle().select("id").where("id < 10").sql("SELECT sum(id)::BIGINT AS s FROM this")
+    assert total.schema.names == ["s"]
+    assert total.table().to_pydict() == {"s": [45]}
+    assert handle().duckdb().aggregate("count(*) AS n").fetchall() == [(10_000,)]
+    assert pa.RecordBatchReader.from_stream(handle().where("true")).read_all().num_rows == 10_000
+
+
+def test_several_queries_run_side_by_side():
+    pytest.importorskip("duckdb")
+    first, second = (handle().where(f"id % 2 = {rest}").reader() for rest in (0, 1))
+    head = first.read_next_batch()
+    assert second.read_all().num_rows == 5000
+    assert head.num_rows + first.read_all().num_rows == 5000
+
+
+def test_a_part_is_read_once_and_its_whole_with_it():
+    pytest.importorskip("duckdb")
+    made = handle()
+    part = made.where("id = 1")
+    assert part.table().num_rows == 1
+    with pytest.raises(DefinitionError, match="these rows of upstream 'orders' have been read already"):
+        part.table()
+    with pytest.raises(DefinitionError, match="upstream 'orders' has been read already"):
+        made.table()
+
+
+def test_a_part_of_a_stream_that_ends_early_is_no_whole():
+    pytest.importorskip("duckdb")
+    for part in (handle(cut=end_of_messages() - 9).select("id"), handle(cut=end_of_messages() - 9).where("true")):
+        with pytest.raises(Exception, match="ended early"):
+            part.table()

@@ -147,8 +147,14 @@ def test_lists_of_dicts_need_types():
             send(ROWS, columns)
     with pytest.raises(ExecutionError, match="row 2 has a column 'w'"):
         send([*ROWS[:1], {"w": 1}], TYPED)
-    with pytest.raises(ExecutionError, match="column 'id': a value does not fit its type int64"):
+    with pytest.raises(ExecutionError, match="batch 1: column 'id', row 1: a value does not fit its type int64"):
         send([{"id": "x"}], TYPED)
+    many = [{"id": number} for number in range(10_002)]
+    many[10_001] = {"id": "x"}
+    for rows in (many, iter([many[:10_000], many[10_000:]])):
+        with pytest.raises(ExecutionError, match="batch 2: column 'id', row") as caught:
+            send(rows, TYPED)
+        assert isinstance(caught.value.__cause__, pa.ArrowInvalid)
     with pytest.raises(ExecutionError, match="column 'id'"):
         send([{"id": 2**70}], TYPED)
 
@@ -173,10 +179,15 @@ def test_a_lazy_frame_is_refused_with_the_way_out():
     assert "collect" in caught.value.hint
 
 
-def test_yielding_nothing_is_refused():
+@pytest.mark.parametrize("nothing", [iter(()), [], ()], ids=str)
+def test_01_8_5_yielding_nothing_is_refused_unless_it_may(nothing):
     with pytest.raises(DefinitionError, match="yielded nothing") as caught:
-        send(iter(()))
+        send(nothing)
     assert caught.value.code == "output.nothing"
+    assert "yield one empty batch that has a schema" in caught.value.hint
+    output = Output(None)
+    output.write_all(nothing, None, may_be_nothing=True)
+    assert (output.has_nothing, output.rows) == (True, 0)
 
 
 def test_an_empty_batch_is_an_output():

@@ -173,7 +173,10 @@ def test_a_token_is_fetched_once_and_again_when_it_is_refused(server):
     def answer(seen):
         if seen.path == "/token":
             tokens.append(f"t{len(tokens)}")
-            assert dict(urllib.parse.parse_qsl(seen.body.decode())) == {"grant_type": "client_credentials", "scope": "s"}
+            assert dict(urllib.parse.parse_qsl(seen.body.decode())) == {
+                "grant_type": "client_credentials",
+                "scope": "s",
+            }
             return {"access_token": tokens[-1], "expires_in": 3600}
         return [1] if seen.headers["authorization"] == "Bearer t1" else (401, {}, {})
 
@@ -418,7 +421,11 @@ def test_links_and_addresses_lead_on(server):
     def answer(seen):
         number = int(seen.params.get("p", 1))
         link = f'<{server.url}/x?p=0>; rel="prev", </x?p={number + 1}>; title="a, b"; rel="last next"'
-        return (200, {"Link": link} if number < 3 else {}, {"rows": [number], "next": f"/x?p={number + 1}" if number < 3 else None})
+        return (
+            200,
+            {"Link": link} if number < 3 else {},
+            {"rows": [number], "next": f"/x?p={number + 1}" if number < 3 else None},
+        )
 
     server.answer = answer
     for paginator in (LinkHeader(), NextUrl("next")):

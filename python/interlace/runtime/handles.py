@@ -2,8 +2,8 @@
 
 import io
 
-from interlace._later import later
 from interlace.exceptions import DefinitionError, ExecutionError
+from interlace.runtime.rows import Rows
 from interlace.runtime.stream_file import SocketReader
 
 _READ_BUFFER = 1 << 18
@@ -11,7 +11,7 @@ _ROWS_JOINED = 1 << 14
 _BYTES_NOT_JOINED = 2 << 20
 
 
-class RelationHandle:
+class RelationHandle(Rows):
     """Rows of one upstream, read once: as a stream of batches in bounded memory (`reader`) or whole (`table`).
 
     Nothing is asked of the warehouse before the first use. A handle stays valid until the model's output is complete.
@@ -47,42 +47,12 @@ class RelationHandle:
         stream = self._begin_read()
         return pyarrow.Table.from_batches(list(self._joined_batches(stream)), stream.schema)
 
-    def pandas(self):
-        """All rows as a pandas.DataFrame."""
-        return self.table().to_pandas()
-
-    def polars(self):
-        """All rows as a polars.DataFrame."""
-        import polars
-
-        return polars.from_arrow(self.table())
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        """For libraries that take Arrow streams."""
-        return self.reader().__arrow_c_stream__(requested_schema)
-
     def close(self):
         """Gives the rows up. Done for all handles when the model has ended."""
         self._is_read = True
         self._open_socket = None
         if self._file is not None:
             self._file.close()
-
-    def select(self, *columns):
-        """Only some columns."""
-        raise later("RelationHandle.select")
-
-    def where(self, predicate):
-        """Only some rows."""
-        raise later("RelationHandle.where")
-
-    def sql(self, query):
-        """A query over the rows."""
-        raise later("RelationHandle.sql")
-
-    def duckdb(self):
-        """The rows as a relation of the duckdb package."""
-        raise later("RelationHandle.duckdb")
 
     def _refuse_second_use(self, what):
         if self._is_read:

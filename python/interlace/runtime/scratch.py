@@ -35,6 +35,12 @@ class session:
         _lock.release()
 
 
+def connect():
+    """A connection of its own to the scratch database, for rows that are read while others use it."""
+    with _lock:
+        return _opened().cursor()
+
+
 def set_limits(limits):
     """Said by the worker before a model runs; they hold for a database that is opened from then on."""
     global _limits

@@ -7,7 +7,7 @@ class Call:
     def __init__(self, function, arguments):
         self._loop = None
         self._generator = None
-        self.result = self._resolve(function(**arguments))
+        self.result = self._resolve(_called(function, arguments))
         if hasattr(self.result, "close") and hasattr(self.result, "send"):
             self._generator = self.result
 
@@ -44,6 +44,14 @@ class Call:
             self._loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self._loop)
         return self._loop
+
+
+def _called(function, arguments):
+    """Arguments go by name, except those before a `/`."""
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[: code.co_posonlyargcount] if code is not None else ()
+    positional = [arguments[name] for name in names if name in arguments]
+    return function(*positional, **{name: value for name, value in arguments.items() if name not in names})
 
 
 async def _awaited(awaitable):
