@@ -30,8 +30,9 @@ static Status size_error(Str path, size_t size_max, Error *err) {
                      size_max);
 }
 
-/* Reads until `capacity` bytes are there or the file ends. */
-static bool read_up_to(int fd, char *target, size_t capacity, size_t *size_out) {
+/* Reads until `capacity` bytes are there or the file ends. A read that gave `end` bytes in all and not one more is
+ * taken for the end, which saves the read that gives none. */
+static bool read_up_to(int fd, char *target, size_t capacity, size_t end, size_t *size_out) {
     size_t size = 0;
     while (size < capacity) {
         ssize_t count = read(fd, target + size, capacity - size);
@@ -41,10 +42,10 @@ static bool read_up_to(int fd, char *target, size_t capacity, size_t *size_out) 
         if (count < 0) {
             return false;
         }
-        if (count == 0) {
+        size += (size_t)count;
+        if (count == 0 || size == end) {
             break;
         }
-        size += (size_t)count;
     }
     *size_out = size;
     return true;
@@ -60,14 +61,15 @@ static Status read_open_file(int fd, Str path, size_t size_max, Arena *arena, St
         return size_error(path, size_max, err);
     }
     Str content = STR_EMPTY;
-    size_t capacity = S_ISREG(info.st_mode) && info.st_size > 0 ? (size_t)info.st_size : 4096;
+    bool has_size = S_ISREG(info.st_mode) && info.st_size > 0;
+    size_t capacity = has_size ? (size_t)info.st_size : 4096, end = has_size ? capacity : STR_NOT_FOUND;
     for (;;) {
         char *block = arena_alloc(arena, capacity + 2); /* one byte more shows whether the file goes on; and a NUL */
         if (content.size > 0) {
             memcpy(block, content.ptr, content.size);
         }
         size_t more;
-        if (!read_up_to(fd, block + content.size, capacity + 1 - content.size, &more)) {
+        if (!read_up_to(fd, block + content.size, capacity + 1 - content.size, end, &more)) {
             return error_set_errno(err, ERROR_EXECUTION, "cannot read '" STR_FMT "'", STR_ARG(path));
         }
         content = (Str){.ptr = block, .size = content.size + more};
@@ -78,6 +80,7 @@ static Status read_open_file(int fd, Str path, size_t size_max, Arena *arena, St
             break;
         }
         capacity *= 2;
+        end = STR_NOT_FOUND; /* it has grown since */
     }
     *content_out = content;
     return OK;

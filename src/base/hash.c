@@ -61,19 +61,42 @@ static Str hex_of(Arena *arena, const unsigned char *bytes, size_t size) {
     return (Str){.ptr = text, .size = size * 2};
 }
 
-Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count) {
+/* Parts [first, count), each but the very first behind a NUL. */
+static void add_parts(crypto_hash_sha256_state *state, const Str *parts, size_t first, size_t count) {
+    for (size_t i = first; i < count; i++) {
+        if (i > 0) {
+            crypto_hash_sha256_update(state, (const unsigned char *)"", 1);
+        }
+        crypto_hash_sha256_update(state, bytes_of(parts[i]), parts[i].size);
+    }
+}
+
+/* Of a copy of the state, which may go on. */
+static Str fingerprint_so_far(Arena *arena, crypto_hash_sha256_state state) {
     unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&state, digest);
+    return hex_of(arena, digest, FINGERPRINT_DIGITS / 2);
+}
+
+Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count) {
     crypto_hash_sha256_state state;
     ensure_sodium();
     crypto_hash_sha256_init(&state);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) {
-            crypto_hash_sha256_update(&state, (const unsigned char *)"", 1);
-        }
-        crypto_hash_sha256_update(&state, bytes_of(parts[i]), parts[i].size);
+    add_parts(&state, parts, 0, count);
+    return fingerprint_so_far(arena, state);
+}
+
+Str fingerprint_of_more_parts(Arena *arena, const Str *parts, size_t some_count, size_t count, Str *some_out) {
+    crypto_hash_sha256_state state;
+    ensure_sodium();
+    crypto_hash_sha256_init(&state);
+    add_parts(&state, parts, 0, some_count);
+    *some_out = fingerprint_so_far(arena, state);
+    if (some_count == count) {
+        return *some_out;
     }
-    crypto_hash_sha256_final(&state, digest);
-    return hex_of(arena, digest, FINGERPRINT_DIGITS / 2);
+    add_parts(&state, parts, some_count, count);
+    return fingerprint_so_far(arena, state);
 }
 
 Str sha256_hex(Arena *arena, Str text) {

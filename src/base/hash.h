@@ -14,6 +14,8 @@ bool content_hash_equal(ContentHash a, ContentHash b);
 
 /* First 16 lower-case hex digits of SHA-256 over the parts joined with one NUL byte: the form of all fingerprints. */
 Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count);
+/* That of all parts, and that of the first `some_count` on the way. */
+Str fingerprint_of_more_parts(Arena *arena, const Str *parts, size_t some_count, size_t count, Str *some_out);
 /* All 64 digits of SHA-256. */
 Str sha256_hex(Arena *arena, Str text);
 /* `size` random bytes. */

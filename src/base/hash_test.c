@@ -17,6 +17,11 @@ static void fingerprint_is_sha256_of_parts_joined_by_nul(void **state) {
     Str whole = sha256_hex(arena, STR("a\0\0b"));
     assert_str(fingerprint_of_parts(arena, parts, 3), str_to_c(arena, str_slice(whole, 0, 16)), "three");
     assert_str(fingerprint_of_parts(arena, parts, 0), "e3b0c44298fc1c14", "none");
+    for (size_t count = 0; count <= 3; count++) {
+        Str some = STR_EMPTY, all = fingerprint_of_more_parts(arena, parts, count, 3, &some);
+        assert_str(all, str_to_c(arena, fingerprint_of_parts(arena, parts, 3)), "all");
+        assert_str(some, str_to_c(arena, fingerprint_of_parts(arena, parts, count)), "some");
+    }
 }
 
 static void content_hash_tells_parts_apart(void **state) {

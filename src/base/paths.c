@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static Str without_trailing_slashes(Str path) {
@@ -20,8 +21,15 @@ Str path_join(Arena *arena, Str directory, Str name) {
     if (name.size == 0) {
         return str_copy(arena, directory);
     }
-    const char *separator = str_ends_with(directory, STR("/")) ? "" : "/";
-    return str_format(arena, STR_FMT "%s" STR_FMT, STR_ARG(directory), separator, STR_ARG(name));
+    /* By hand, since a project of thousands of files joins them all. */
+    size_t separator_size = str_ends_with(directory, STR("/")) ? 0 : 1;
+    size_t size = directory.size + separator_size + name.size;
+    char *path = (char *)arena_alloc(arena, size + 1);
+    memcpy(path, directory.ptr, directory.size);
+    path[directory.size] = '/';
+    memcpy(path + directory.size + separator_size, name.ptr, name.size);
+    path[size] = '\0';
+    return (Str){.ptr = path, .size = size};
 }
 
 /* getcwd fails only when the directory was removed or hidden; then nothing relative means anything. */

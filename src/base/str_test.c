@@ -174,6 +174,9 @@ static void invalid_utf8_is_found_at_its_first_byte(void **state) {
         {"\xF0\x9F\x98", 0},
         {"\x80", 0},
         {"\xEF\xBF\xBF", STR_NOT_FOUND},
+        {"eight by\xFF", 8}, /* eight bytes are looked at together */
+        {"seven b\xC3\xA4tes and more\x80", 21},
+        {"eight byeight by\xC3\xA4", STR_NOT_FOUND},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(str_find_invalid_utf8(str_from(cases[i].text)), cases[i].offset);

@@ -35,12 +35,23 @@ static size_t utf8_sequence_size(Str text, size_t at) {
     return 0;
 }
 
-size_t str_find_invalid_utf8(Str s) {
-    for (size_t at = 0; at < s.size;) {
-        if ((unsigned char)s.ptr[at] < 0x80) {
-            at++;
-            continue;
+/* Most text is ASCII: eight bytes at a time. */
+static size_t skip_ascii(Str s, size_t at) {
+    uint64_t bytes;
+    for (; s.size - at >= sizeof bytes; at += sizeof bytes) {
+        memcpy(&bytes, s.ptr + at, sizeof bytes);
+        if ((bytes & UINT64_C(0x8080808080808080)) != 0) {
+            break;
         }
+    }
+    while (at < s.size && (unsigned char)s.ptr[at] < 0x80) {
+        at++;
+    }
+    return at;
+}
+
+size_t str_find_invalid_utf8(Str s) {
+    for (size_t at = skip_ascii(s, 0); at < s.size; at = skip_ascii(s, at)) {
         size_t size = utf8_sequence_size(s, at);
         if (size == 0) {
             return at;

@@ -14,13 +14,18 @@ static const Style category_styles[] = {[CATEGORY_NONE] = STYLE_PLAIN,
                                         [CATEGORY_NON_BREAKING] = STYLE_GOOD,
                                         [CATEGORY_FORWARD_ONLY] = STYLE_CALM};
 
-static const PlanTask *find_task(const Plan *plan, const Model *model) {
-    for (size_t i = 0; model != NULL && i < plan->tasks.count; i++) {
-        if (plan->tasks.items[i].model == model) {
-            return &plan->tasks.items[i];
-        }
+/* One for each change; NULL where nothing is to be done. */
+static const PlanTask **tasks_of_changes(const Plan *plan, Arena *arena) {
+    const PlanTask **by_model = ARENA_NEW_ARRAY(arena, const PlanTask *, plan->project->model_count);
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        by_model[plan->tasks.items[i].model->index] = &plan->tasks.items[i];
     }
-    return NULL;
+    const PlanTask **tasks = ARENA_NEW_ARRAY(arena, const PlanTask *, plan->changes.count);
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const Model *model = plan->changes.items[i].model;
+        tasks[i] = model == NULL ? NULL : by_model[model->index];
+    }
+    return tasks;
 }
 
 static TableCell build_cell(const PlanTask *task) {
@@ -43,13 +48,14 @@ static void append_table(Cli *cli, const Plan *plan) {
     Str title = str_format(cli->arena, "Plan " STR_FMT " " STR_FMT, STR_ARG(cli_glyph(cli, GLYPH_DOT)),
                            STR_ARG(plan->environment));
     Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
+    const PlanTask **tasks = tasks_of_changes(plan, cli->arena);
     for (size_t i = 0; i < plan->changes.count; i++) {
         const PlanChange *change = &plan->changes.items[i];
         TableCell cells[] = {
             CELL(change->name),
             CELL_STYLED(str_from(change_type_name(change->type)), change_styles[change->type]),
             CELL_STYLED(str_from(change_category_name(change->category)), category_styles[change->category]),
-            build_cell(find_task(plan, change->model)),
+            build_cell(tasks[i]),
         };
         table_add(table, cells);
     }
@@ -133,12 +139,13 @@ static Str action_text(const PlanTask *task) {
 }
 
 static void append_explanation(Cli *cli, const Plan *plan) {
+    const PlanTask **tasks = tasks_of_changes(plan, cli->arena);
     strbuf_text(&cli->text, plan->changes.count > 0 ? "\n" : "");
     for (size_t i = 0; i < plan->changes.count; i++) {
         const PlanChange *change = &plan->changes.items[i];
         Str reason = reason_text(change, plan, cli->arena);
         cli_line(cli, STR_FMT ": " STR_FMT STR_FMT, STR_ARG(change->name), STR_ARG(reason),
-                 STR_ARG(action_text(find_task(plan, change->model))));
+                 STR_ARG(action_text(tasks[i])));
     }
 }
 

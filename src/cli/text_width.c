@@ -9,6 +9,9 @@ typedef struct Character {
 } Character;
 
 static Character character_at(Str text, size_t offset) {
+    if ((unsigned char)text.ptr[offset] < 0x80) {
+        return (Character){text.ptr[offset], 1};
+    }
     utf8proc_int32_t code_point;
     const utf8proc_uint8_t *bytes = (const utf8proc_uint8_t *)text.ptr + offset;
     utf8proc_ssize_t size = utf8proc_iterate(bytes, (utf8proc_ssize_t)(text.size - offset), &code_point);
@@ -16,6 +19,10 @@ static Character character_at(Str text, size_t offset) {
 }
 
 static size_t character_width(Character character) {
+    bool is_printable_ascii = character.code_point >= 0x20 && character.code_point < 0x7f;
+    if (is_printable_ascii) {
+        return 1;
+    }
     int width = character.code_point < 0 ? 1 : utf8proc_charwidth(character.code_point);
     return width > 0 ? (size_t)width : 0;
 }

@@ -122,6 +122,8 @@ static void texts_are_escaped_and_made_sound(void **state) {
     } cases[] = {
         {"", "\"\""},
         {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+        {"eight by\"eight b\\ight by\nx", "\"eight by\\\"eight b\\\\ight by\\nx\""},
+        {"\x1F \xFF\x7F~!#[]", "\"\\u001f \xEF\xBF\xBD\x7F~!#[]\""},
         {"\b\f\n\r\t\x01\x1F\x7F", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7F\""},
         {"\xC3\xA4\xF0\x9F\x98\x80", "\"\xC3\xA4\xF0\x9F\x98\x80\""},
         {"a\xFFz\xC3", "\"a\xEF\xBF\xBDz\xEF\xBF\xBD\""},

@@ -3,6 +3,7 @@
 #include "config/scalar.h"
 
 #include <math.h>
+#include <string.h>
 
 void json_writer_init(JsonWriter *writer, StrBuf *out, JsonStyle style) {
     *writer = (JsonWriter){.out = out, .style = style};
@@ -98,14 +99,38 @@ static void write_escaped(StrBuf *out, char c) {
     }
 }
 
+static bool needs_escape(char c) {
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
+#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
+
+/* Of eight bytes at once: the high bit of a zero byte (and sometimes of one above it) is set. */
+static uint64_t zero_bytes(uint64_t bytes) {
+    return (bytes - EACH_BYTE(0x01)) & ~bytes & EACH_BYTE(0x80);
+}
+
+/* Where the next byte stands that needs an escape, or the end. */
+static size_t find_escaped(Str text, size_t at) {
+    uint64_t bytes;
+    for (; text.size - at >= sizeof bytes; at += sizeof bytes) {
+        memcpy(&bytes, text.ptr + at, sizeof bytes);
+        uint64_t controls = (bytes - EACH_BYTE(0x20)) & ~bytes & EACH_BYTE(0x80);
+        if ((controls | zero_bytes(bytes ^ EACH_BYTE('"')) | zero_bytes(bytes ^ EACH_BYTE('\\'))) != 0) {
+            break;
+        }
+    }
+    while (at < text.size && !needs_escape(text.ptr[at])) {
+        at++;
+    }
+    return at;
+}
+
 /* Runs of bytes that need no escape are appended whole. */
 static void write_sound_text(StrBuf *out, Str text) {
     size_t start = 0;
-    for (size_t i = 0; i < text.size; i++) {
+    for (size_t i = find_escaped(text, 0); i < text.size; i = find_escaped(text, i + 1)) {
         char c = text.ptr[i];
-        if ((unsigned char)c >= 0x20 && c != '"' && c != '\\') {
-            continue;
-        }
         strbuf_append(out, str_slice(text, start, i));
         write_escaped(out, c);
         start = i + 1;

@@ -1,6 +1,7 @@
 #include "plan/fingerprint.h"
 
 #include "base/hash.h"
+#include "base/str_map.h"
 
 /* What was written: the parts that the model's own text gives. */
 static void push_source_parts(Arena *arena, const Model *model, StrVec *parts) {
@@ -21,27 +22,45 @@ static StrVec upstream_fingerprints(Arena *arena, const Project *project, const 
     return fingerprints;
 }
 
-static void fingerprint_model(const Project *project, Model *model, Arena *scratch) {
+/* Hashing is most of the work of a plan without changes, so texts that many models share are hashed once. */
+typedef struct Hashing {
+    Arena *scratch;
+    StrMap *known; /* text: Str of the project's arena */
+} Hashing;
+
+static Str hash_of_text(const Project *project, Hashing *hashing, Str text) {
+    const Str *known = str_map_find(hashing->known, text);
+    if (known == NULL) {
+        Str *hash = ARENA_NEW(hashing->scratch, Str);
+        *hash = fingerprint_of_parts(project->arena, &text, 1);
+        str_map_put(hashing->known, text, hash);
+        known = hash;
+    }
+    return *known;
+}
+
+static void fingerprint_model(const Project *project, Model *model, Hashing *hashing) {
+    Arena *scratch = hashing->scratch;
     StrVec parts = {0};
     push_source_parts(scratch, model, &parts);
     str_vec_push(scratch, &parts, model->config_json);
-    model->local_fingerprint = fingerprint_of_parts(project->arena, parts.items, parts.count);
-
+    size_t own_count = parts.count;
     StrVec upstreams = upstream_fingerprints(scratch, project, model);
     for (size_t i = 0; i < upstreams.count; i++) {
         str_vec_push(scratch, &parts, upstreams.items[i]);
     }
-    model->fingerprint = fingerprint_of_parts(project->arena, parts.items, parts.count);
-
-    model->metadata_hash = fingerprint_of_parts(project->arena, &model->metadata_json, 1);
+    model->fingerprint =
+        fingerprint_of_more_parts(project->arena, parts.items, own_count, parts.count, &model->local_fingerprint);
+    model->metadata_hash = hash_of_text(project, hashing, model->metadata_json);
     model->physical_hash =
-        model->physical_json.size == 0 ? STR_EMPTY : fingerprint_of_parts(project->arena, &model->physical_json, 1);
+        model->physical_json.size == 0 ? STR_EMPTY : hash_of_text(project, hashing, model->physical_json);
 }
 
 /* Models stand in dependency order: those above are done when one is reached. */
 void fingerprint_project(Project *project) {
     AUTO(arena) Arena *scratch = arena_create();
+    Hashing hashing = {.scratch = scratch, .known = str_map_create(scratch, STR_MAP_EXACT)};
     for (size_t i = 0; i < project->model_count; i++) {
-        fingerprint_model(project, project->models[i], scratch);
+        fingerprint_model(project, project->models[i], &hashing);
     }
 }

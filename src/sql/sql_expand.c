@@ -359,9 +359,23 @@ static bool has_unusual_name(const SqlMacroSet *macros) {
     return false;
 }
 
+/* Somewhere, also within a longer word. */
+static bool has_var_from(Str sql, char first) {
+    for (size_t at = str_find_char(sql, first); at != STR_NOT_FOUND; at = str_find_char(sql, first)) {
+        if (str_starts_with_fold(str_skip(sql, at), STR("var"))) {
+            return true;
+        }
+        sql = str_skip(sql, at + 1);
+    }
+    return false;
+}
+
 /* Most texts use no macro, and a plan looks at all of them: this is a tenth of the work of reading tokens. Words in
  * strings and comments count, too; that only costs time. */
 static bool may_have_calls(const Expander *expander, Str sql) {
+    if (!expander->has_macros) {
+        return has_var_from(sql, 'v') || has_var_from(sql, 'V');
+    }
     size_t start = 0;
     for (size_t i = 0; i <= sql.size; i++) {
         if (i < sql.size && is_word_byte(sql.ptr[i])) {
