@@ -2,9 +2,17 @@
 #ifndef INTERLACE_STRATEGY_STRATEGIES_H
 #define INTERLACE_STRATEGY_STRATEGIES_H
 
-#include "strategy/strategy.h"
+#include "strategy/writer.h"
 
-Status replace_write(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
-                     StrVec *notes_out, Error *err);
+Status replace_write(Writer *writer, Error *err);
+Status append_write(Writer *writer, Error *err);
+Status merge_write(Writer *writer, Error *err);
+Status full_merge_write(Writer *writer, Error *err);
+Status hash_merge_write(Writer *writer, Error *err);
+Status scd_write(Writer *writer, Error *err);
+Status incremental_write(Writer *writer, Error *err);
+
+/* scd.c hands a model with a time column over: scd_event.c. The columns are bound. */
+Status scd_event_write(Writer *writer, Error *err);
 
 #endif

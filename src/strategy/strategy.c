@@ -2,18 +2,33 @@
 
 #include "strategy/strategies.h"
 
-typedef Status (*StrategyWriter)(const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
-                                 StrVec *notes_out, Error *err);
-
-/* A strategy without a writer is refused when the project loads. */
-static const StrategyWriter writers[STRATEGY_COUNT] = {
-    [STRATEGY_REPLACE] = replace_write,
+/* clang-format off */
+static const struct Strategy {
+    Status (*write)(Writer *writer, Error *err);
+    bool is_accumulating;
+    bool needs_stage;
+} strategies[] = {
+    [STRATEGY_REPLACE] =     {.write = replace_write},
+    [STRATEGY_APPEND] =      {.write = append_write},
+    [STRATEGY_MERGE] =       {.write = merge_write,       .is_accumulating = true, .needs_stage = true},
+    [STRATEGY_FULL_MERGE] =  {.write = full_merge_write,  .is_accumulating = true, .needs_stage = true},
+    [STRATEGY_HASH_MERGE] =  {.write = hash_merge_write,  .is_accumulating = true, .needs_stage = true},
+    [STRATEGY_SCD] =         {.write = scd_write,         .is_accumulating = true, .needs_stage = true},
+    [STRATEGY_INCREMENTAL] = {.write = incremental_write, .is_accumulating = true, .needs_stage = true},
 };
+/* clang-format on */
+static_assert(COUNT_OF(strategies) == STRATEGY_COUNT, "one row per StrategyKind");
 
 Status strategy_write(StrategyKind kind, const StrategyInput *input, Arena *arena, StrategyStatementVec *statements_out,
                       StrVec *notes_out, Error *err) {
-    if (writers[kind] == NULL) {
-        return error_set(err, ERROR_INTERNAL, "no statements for strategy %s", strategy_name(kind));
-    }
-    return writers[kind](input, arena, statements_out, notes_out, err);
+    Writer writer = {.input = input, .kind = kind, .arena = arena, .statements = statements_out, .notes = notes_out};
+    return strategies[kind].write(&writer, err);
+}
+
+bool strategy_is_accumulating(StrategyKind kind) {
+    return strategies[kind].is_accumulating;
+}
+
+bool strategy_needs_stage(StrategyKind kind) {
+    return strategies[kind].needs_stage;
 }

@@ -1,5 +1,5 @@
-/* Strategy: how a query's result is reconciled with what its relation holds, as statements (spec 02). Pure: nothing here
- * touches an engine; the caller runs the statements in order, in one transaction, and acts on each by its role.
+/* Strategy: how a query's result is reconciled with what its relation holds, as statements (spec 02). Pure: nothing
+ * here touches an engine; the caller runs the statements in order, in one transaction, and acts on each by its role.
  *
  * A strategy is one file and one row of the table in strategy.c. */
 #ifndef INTERLACE_STRATEGY_STRATEGY_H
@@ -15,6 +15,7 @@
 
 typedef struct StrategyInput {
     Str model;                    /* its name, for messages */
+    Str engine;                   /* the name of the engine, for messages */
     Materialise materialise;      /* VIRTUAL, TABLE or VIEW */
     SqlRelation target;           /* the relation of the snapshot, or the external table */
     SqlText source;               /* one query; ignored when `staged` is set */
@@ -26,8 +27,8 @@ typedef struct StrategyInput {
     Str time_column;                     /* empty: none */
     Str window_start, window_end;        /* incremental: typed SQL literals that compare with the time column; both
                                             empty: all rows with a time (never NULL ones) */
-    Str now;            /* the transaction's instant as a TIMESTAMP literal (scd; UTC, or wall time with a naive time
-                           column) */
+    Str now;             /* the transaction's instant as a TIMESTAMP literal (scd; UTC, or wall time with a naive time
+                            column) */
     SqlRelation scratch; /* prefix of working tables: TEMP ones when the schema is empty; unique in this plan */
     Str schema_policy;   /* external tables: "additive" (also when empty), "reject", "ignore" */
     const EngineCapabilities *capabilities;

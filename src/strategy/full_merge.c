@@ -1,0 +1,36 @@
+/* full_merge: the source is the whole desired state; only the difference is written, and rows that do not differ are
+ * not touched at all. */
+#include "strategy/strategies.h"
+
+#define VANISHED "NOT EXISTS (SELECT 1 FROM {rows} AS source WHERE {keys& source.@ = target.@})"
+
+/* A target row with a NULL in its key matches nothing, so it goes as well: hence the key set is compared with IS NOT
+ * DISTINCT FROM. */
+static void delete_vanished(Writer *writer) {
+    if (writer->input->capabilities->except_in_delete) {
+        writer_step(writer, STATEMENT_DELETE, "DELETE FROM {target} AS target WHERE " VANISHED);
+        return;
+    }
+    writer_make_work(writer, "vanished", "SELECT DISTINCT {keys target.@} FROM {target} AS target WHERE " VANISHED);
+    writer_step(writer, STATEMENT_DELETE,
+                "DELETE FROM {target} AS target USING {work vanished} AS vanished "
+                "WHERE {keys& target.@ IS NOT DISTINCT FROM vanished.@}");
+}
+
+Status full_merge_write(Writer *writer, Error *err) {
+    TRY(writer_begin(writer, err));
+    if (writer->is_first) {
+        stage_first_build(writer);
+        keys_refuse_null(writer);
+        keys_collapse(writer, false);
+    } else {
+        stage_source(writer, true);
+        keys_refuse_null(writer);
+        keys_collapse(writer, false);
+        writer_evolve(writer);
+        delete_vanished(writer);
+        upsert(writer, "{values| target.@ IS DISTINCT FROM source.@}");
+    }
+    writer_end(writer);
+    return OK;
+}

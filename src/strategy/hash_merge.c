@@ -1,0 +1,72 @@
+/* hash_merge: rows by key, written only where the hash over their other columns differs from the stored one.
+ *
+ * The hash is the MD5 of, for each produced column that is no key, in the order of their names without case: `n;` for
+ * NULL, else `<characters>:<text>;`. The length in front keeps neighbours apart, whatever the data holds. */
+#include "strategy/strategies.h"
+
+#include <stdlib.h>
+
+typedef struct HashedColumn {
+    Str folded;
+    const BoundColumn *column;
+} HashedColumn;
+
+static int by_folded_name(const void *a, const void *b) {
+    return str_compare(((const HashedColumn *)a)->folded, ((const HashedColumn *)b)->folded);
+}
+
+static size_t hashed_columns(const Writer *writer, HashedColumn *hashed) {
+    size_t count = 0;
+    for (size_t i = 0; i < writer->columns.count; i++) {
+        const BoundColumn *column = &writer->columns.items[i];
+        if (!column->is_key) {
+            hashed[count++] = (HashedColumn){str_lower(writer->arena, column->name), column};
+        }
+    }
+    qsort(hashed, count, sizeof *hashed, by_folded_name);
+    return count;
+}
+
+/* The engine's text of the value as a session in UTC would write it. */
+static Str text_of(Arena *arena, const BoundColumn *column) {
+    Str value = column->value;
+    if (time_kind(column->type) != TIME_ZONED) {
+        return str_format(arena, "CAST(" STR_FMT " AS VARCHAR)", STR_ARG(value));
+    }
+    return str_format(arena,
+                      "CASE WHEN isfinite(" STR_FMT ") THEN CAST(" STR_FMT " AT TIME ZONE 'UTC' AS VARCHAR) || '+00' "
+                      "ELSE CAST(" STR_FMT " AS VARCHAR) END",
+                      STR_ARG(value), STR_ARG(value), STR_ARG(value));
+}
+
+static void add_hash_column(Writer *writer) {
+    HashedColumn *hashed = ARENA_NEW_ARRAY(writer->arena, HashedColumn, writer->columns.count);
+    size_t count = hashed_columns(writer, hashed);
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "md5(''");
+    for (size_t i = 0; i < count; i++) {
+        Str text = text_of(writer->arena, hashed[i].column);
+        strbuf_format(&sql, " || coalesce(length(" STR_FMT ") || ':' || " STR_FMT " || ';', 'n;')", STR_ARG(text),
+                      STR_ARG(text));
+    }
+    strbuf_char(&sql, ')');
+    columns_add_computed(writer, STR(STRATEGY_HASH_COLUMN), STR("VARCHAR"), strbuf_copy(&sql, writer->arena));
+}
+
+Status hash_merge_write(Writer *writer, Error *err) {
+    TRY(writer_begin(writer, err));
+    add_hash_column(writer);
+    if (writer->is_first) {
+        stage_first_build(writer);
+        keys_refuse_null(writer);
+        keys_refuse_repeated(writer);
+    } else {
+        stage_source(writer, false);
+        keys_refuse_null(writer);
+        keys_refuse_repeated(writer);
+        writer_evolve(writer);
+        upsert(writer, "target.\"" STRATEGY_HASH_COLUMN "\" IS DISTINCT FROM source.\"" STRATEGY_HASH_COLUMN "\"");
+    }
+    writer_end(writer);
+    return OK;
+}
