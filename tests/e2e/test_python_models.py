@@ -1,5 +1,10 @@
 """Python models end to end: spec 01 §8, spec 03 §1, spec 10. Names carry the number of the line they show."""
 
+import http.server
+import json
+import threading
+import urllib.parse
+
 import pytest
 
 IMPORTS = "from interlace import model\nimport pyarrow as pa\n\n\n"
@@ -226,3 +231,120 @@ def test_python_models_run_side_by_side(project):
             }
         )
     project.ok("apply", "--parallelism", "2")
+
+
+CONNECTIONS = """
+name: shop
+connections:
+  api: {type: http, base_url: "${API_URL}", headers: {Authorization: "Bearer ${API_TOKEN}"}}
+"""
+
+
+@pytest.fixture
+def api():
+    """A server of three pages, which wants a token."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            number = int(urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query).get("after", ["1"])[0])
+            is_known = self.headers.get("Authorization") == "Bearer sesame-17"
+            page = {
+                "rows": [{"id": number, "user": {"login": f"u{number}"}}],
+                "next": number + 1 if number < 3 else None,
+            }
+            self.send_response(200 if is_known else 403)
+            self.end_headers()
+            self.wfile.write(json.dumps(page).encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_01_8_6_a_model_pulls_from_a_named_connection(project, api):
+    project.write(
+        {
+            "interlace.yaml": CONNECTIONS,
+            ".env": f"API_URL={api}\nAPI_TOKEN=sesame-17\n",
+            "models/users.py": IMPORTS
+            + "from interlace.sources import Cursor, RestClient, batches\n\n\n@model()\ndef users():\n"
+            "    with RestClient.from_connection('api') as client:\n"
+            "        pages = client.paginate('users', paginator=Cursor('after', 'next'), data_key='rows')\n"
+            "        yield from batches(pages, flatten=True)\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT id::INT, user_login FROM users ORDER BY id") == [[1, "u1"], [2, "u2"], [3, "u3"]]
+
+
+def test_10_3_secrets_of_connections_are_in_no_output(project, api):
+    project.write(
+        {
+            "interlace.yaml": CONNECTIONS,
+            ".env": f"API_URL={api}\nAPI_TOKEN=sesame-17\n",
+            "models/users.py": IMPORTS + "from interlace.connections import connection\n\n\n@model()\ndef users():\n"
+            "    print(connection('api').headers)\n    raise ValueError(connection('api').headers['Authorization'])\n",
+        }
+    )
+    result = project.fails("apply", "--debug")
+    assert "users" in result.stderr and "ValueError: …" in result.stderr
+    assert "sesame" not in result.stdout + result.stderr
+    kept = [path for path in project.root.rglob("*") if path.is_file() and path.name != ".env"]
+    assert [path for path in kept if b"sesame-17" in path.read_bytes()] == []
+
+
+def test_01_8_6_a_connection_outside_a_run_is_refused_at_load(project, api):
+    project.write(
+        {
+            "interlace.yaml": CONNECTIONS,
+            ".env": f"API_URL={api}\nAPI_TOKEN=sesame-17\n",
+            "models/users.py": IMPORTS + "from interlace.connections import connection\n\nconnection('api')\n",
+        }
+    )
+    assert "only while a model runs" in project.fails("plan").stderr
+
+
+def test_01_8_6_files_are_read_through_the_scratch_database(project):
+    project.write(
+        {
+            "data/rates.csv": "code,rate\nEUR,2\nUSD,3\n",
+            "models/orders.sql": "SELECT 'EUR' AS code, 5 AS amount UNION ALL SELECT 'USD', 7",
+            "models/valued.py": IMPORTS + "from interlace.runtime import session\n\n\n@model()\ndef valued(orders):\n"
+            "    rows = orders.table()\n"
+            "    with session() as db:\n"
+            "        query = \"SELECT code, amount * rate AS value FROM rows JOIN 'data/rates.csv' USING (code)\"\n"
+            "        return db.execute(query).to_arrow_table()\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT code, value::INT FROM valued ORDER BY code") == [["EUR", 10], ["USD", 21]]
+
+
+def test_10_3_a_handle_gives_columns_and_queries(project):
+    project.write(
+        {
+            "models/base.sql": "SELECT i AS id, i % 3 AS r, 'x' AS filler FROM range(30000) t(i)",
+            "models/m.py": IMPORTS
+            + "@model()\ndef m(base):\n    return base.select('id', 'r').where('r = 1').sql('SELECT count(*) AS n FROM this')\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT n::INT FROM m") == [[10000]]
+
+
+def test_10_3_ctx_names_run_and_model(project):
+    project.write(
+        {
+            "models/m.py": IMPORTS
+            + "@model()\ndef m(*, ctx):\n    return pa.table({'v': [f'{ctx.model} {ctx.environment} {ctx.attempt}']})\n",
+        }
+    )
+    project.ok("apply")
+    assert project.query("SELECT v FROM m") == [["m prod 1"]]

@@ -4,6 +4,7 @@ import pathlib
 import sys
 
 import pytest
+from api_server import Server
 
 PACKAGE_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(PACKAGE_FOLDER))
@@ -53,3 +54,17 @@ def project(tmp_path):
 
     _variables.set_values({})
     return Project(tmp_path)
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def other():
+    made = Server()
+    yield made
+    made.close()

@@ -157,7 +157,7 @@ class RestClient:
             headers.update(self.headers)
             params = {**self.params, **params}
             self.auth.apply(headers, params)
-        return Request(method, _with_params(url, params), headers, content)
+        return Request(method, _with_params(url, params), _each_once(headers), content)
 
     def _is_trusted(self, url):
         return _origin_of(url) == self._origin or urllib.parse.urlsplit(url).hostname in self.allow_hosts
@@ -244,6 +244,11 @@ def _with_params(url, params):
     added = {name: _plain(value) for name, value in params.items() if value is not None and name not in present}
     query = "&".join(filter(None, (parts.query, urllib.parse.urlencode(added, doseq=True))))
     return urllib.parse.urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
+
+
+def _each_once(headers):
+    """Names of headers have no case: of two that are one the later counts."""
+    return dict({name.lower(): (name, value) for name, value in headers.items()}.values())
 
 
 def _plain(value):
