@@ -234,6 +234,74 @@ static void the_turn_is_given_back_after_failures(void **state) {
     engine_release(second);
 }
 
+enum { BUILDER_COUNT = 6, ROUND_COUNT = 4 };
+
+typedef struct Builder {
+    Ground *ground;
+    pthread_t thread;
+    int index;
+    bool failed;
+} Builder;
+
+static void *build_in_rounds(void *argument) {
+    Builder *builder = argument;
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error err;
+    error_init(&err);
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    builder->failed = failed(engine_connect(builder->ground->engine, &connection, &err));
+    SqlText read = sql_text_own(arena, STR("SELECT count(*) FROM seed"));
+    for (int round = 0; round < ROUND_COUNT && !builder->failed; round++) {
+        int64_t count = 0;
+        SqlText sql =
+            sql_text_own(arena, str_format(arena,
+                                           "CREATE TABLE interlace__s.t%d__%d AS FROM seed;"
+                                           "CREATE OR REPLACE VIEW s.t%d AS SELECT * FROM interlace__s.t%d__%d",
+                                           builder->index, round, builder->index, builder->index, round));
+        builder->failed =
+            failed(engine_query_int(connection, &read, &count, &err)) || failed(engine_begin(connection, &err)) ||
+            failed(engine_execute(connection, &sql, NULL, &err)) || failed(engine_commit(connection, &err));
+    }
+    if (builder->failed) {
+        print_error(STR_FMT "\n", STR_ARG(err.message));
+    }
+    return NULL;
+}
+
+static void parallel_builders_leave_no_table_astray_and_lose_no_view(void **state) {
+    Ground *g = *state;
+    EngineConnection *connection = ground_connect(g);
+    run(g, connection,
+        "CREATE SCHEMA interlace__s; CREATE SCHEMA s; CREATE TABLE seed AS SELECT range AS a FROM range(99)");
+    Builder builders[BUILDER_COUNT];
+    for (int i = 0; i < BUILDER_COUNT; i++) {
+        builders[i] = (Builder){.ground = g, .index = i};
+        assert_int_equal(pthread_create(&builders[i].thread, NULL, build_in_rounds, &builders[i]), 0);
+    }
+    for (int i = 0; i < BUILDER_COUNT; i++) {
+        assert_int_equal(pthread_join(builders[i].thread, NULL), 0);
+        assert_false(builders[i].failed);
+    }
+    EngineCatalog *catalog;
+    EngineViewVec views;
+    assert_ok(engine_catalog_load(connection, g->arena, &catalog, &g->err), &g->err);
+    assert_ok(engine_environment_views(connection, g->arena, &views, &g->err), &g->err);
+    assert_int_equal(views.count, BUILDER_COUNT);
+    assert_int_equal(number(g, connection,
+                            "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'shop'"
+                            " AND schema_name = 'interlace__s'"),
+                     BUILDER_COUNT * ROUND_COUNT);
+    assert_int_equal(number(g, connection,
+                            "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'shop'"
+                            " AND schema_name = 'main'"),
+                     1);
+    for (size_t i = 0; i < views.count; i++) {
+        Str last = str_format(g->arena, STR_FMT "__%d", STR_ARG(views.items[i].name), ROUND_COUNT - 1);
+        assert_str(views.items[i].target.name, str_to_c(g->arena, last));
+    }
+    engine_release(connection);
+}
+
 /* --- What it can -------------------------------------------------------------------------------------------------- */
 
 static void columns_it_cannot_store_are_named(void **state) {
@@ -282,6 +350,7 @@ int main(void) {
         DUCKDB_LAKE_TEST(a_schema_named_like_the_lake_is_refused),
         DUCKDB_LAKE_TEST(writers_wait_for_each_other_and_readers_do_not),
         SQLITE_LAKE_TEST(writers_wait_for_each_other_and_readers_do_not),
+        DUCKDB_LAKE_TEST(parallel_builders_leave_no_table_astray_and_lose_no_view),
         DUCKDB_LAKE_TEST(a_waiting_writer_can_be_interrupted),
         DUCKDB_LAKE_TEST(the_turn_is_given_back_after_failures),
         DUCKDB_LAKE_TEST(columns_it_cannot_store_are_named),

@@ -1,4 +1,4 @@
-"""Projects on a DuckLake, whatever its catalog: spec 09 §1, §3; spec 01 §2.2. Names carry what they show."""
+"""Projects on a DuckLake, whatever its catalog: spec 09 §1, §3 (§0: lines of the whole chapter); spec 01 §2.2."""
 
 import os
 import pathlib
@@ -107,7 +107,7 @@ def test_09_3_a_held_catalog_names_its_holder(project):
     assert f"is in use by process {process.pid}" in failed.error_lines[0]
 
 
-def test_09_3_an_extension_that_is_missing_is_named(project, tmp_path, binary_path):
+def test_09_0_6_an_extension_that_is_missing_is_named(project, tmp_path, binary_path):
     engine = tmp_path / "engine"
     engine.mkdir()
     library = pathlib.Path(os.environ.get("INTERLACE_DUCKDB_LIB") or binary_path.parent / "libduckdb.so")
