@@ -15,6 +15,7 @@
 typedef struct FamilyDatabase {
     DuckDatabase *duck;
     Str catalog;          /* of the engine's own relations; empty: the database that was opened. Kept by the engine */
+    Str metadata_schema;  /* of a lake; empty: the default. Kept by the engine */
     bool has_postgres;    /* errors may hold a connection string */
     bool writes_postgres; /* an attachment is writable */
     pthread_mutex_t lock;

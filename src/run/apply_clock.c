@@ -32,7 +32,7 @@ Status window_request_read(Session *session, const ApplyOptions *options, const 
     };
     const Zone *zone = NULL;
     TRY(session_zone(session, &zone, err));
-    request.now = zone_wall(zone, clock_now_us());
+    request.now = zone_wall_reached(zone, clock_now_us());
     TRY(read_bound(zone, "--start", options->start, &request.has_start, &request.start, err));
     TRY(read_bound(zone, "--end", options->end, &request.has_end, &request.end, err));
     if (request.has_start && request.has_end && request.start >= request.end) {

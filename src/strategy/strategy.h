@@ -26,7 +26,7 @@ typedef struct StrategyInput {
     const StrVec *key;                   /* as declared; matched without case against `columns` */
     Str time_column;                     /* empty: none */
     Str window_start, window_end;        /* incremental: typed SQL literals that compare with the time column; both
-                                            empty: all rows with a time (never NULL ones) */
+                                            empty: all rows with a time (never NULL ones); only a start: from there on */
     Str now;             /* the transaction's instant as a TIMESTAMP literal (scd; UTC, or wall time with a naive time
                             column) */
     SqlRelation scratch; /* prefix of working tables: TEMP ones when the schema is empty; unique in this plan */
