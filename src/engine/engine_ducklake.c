@@ -133,6 +133,7 @@ static Status open_lake(FamilyDatabase *database, const EngineOptions *options, 
     database->has_postgres = catalog.kind == LAKE_CATALOG_POSTGRES;
     TRY(attach_lake(database->duck, &lake, &lake_settings, err));
     database->catalog = config->alias;
+    database->one_statement = true;
     return OK;
 }
 
