@@ -134,6 +134,7 @@ static Status open_lake(FamilyDatabase *database, const EngineOptions *options, 
     TRY(attach_lake(database->duck, &lake, &lake_settings, err));
     database->catalog = config->alias;
     database->metadata_schema = config->metadata_schema;
+    database->one_statement = true;
     return OK;
 }
 

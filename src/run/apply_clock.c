@@ -16,9 +16,8 @@ static Status read_bound(const Zone *zone, const char *option, Str text, bool *i
         return OK;
     }
     if (failed(wall_parse(text, zone, wall_out, err))) {
-        return error_set(err, ERROR_USAGE,
-                         "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'", option,
-                         STR_ARG(text));
+        return error_set(err, ERROR_USAGE, "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'",
+                         option, STR_ARG(text));
     }
     return OK;
 }
