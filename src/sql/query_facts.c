@@ -5,6 +5,7 @@
  * outside. */
 #include "sql/query_facts.h"
 
+#include "sql/query_clock.h"
 #include "sql/sql_lexer.h"
 
 #include <stdlib.h>
@@ -32,6 +33,8 @@ typedef struct Collector {
     Str sql;
     Arena *arena;
     SqlFacts *facts;
+    const Query *root; /* a SELECT; NULL: the columns of the query come from several */
+    Str output;        /* the root's column whose expression is being walked; empty: elsewhere */
     Error *err;
 } Collector;
 
@@ -155,38 +158,6 @@ static bool is_in(Str name, const char *const *list, size_t count) {
     return false;
 }
 
-bool query_is_value_word(Str word) {
-    static const char *const words[] = {
-        "current_catalog", "current_date", "current_schema", "current_role", "current_time", "current_timestamp",
-        "current_user",    "localtime",    "localtimestamp", "session_user", "user"};
-    return is_in(word, words, COUNT_OF(words));
-}
-
-static bool reads_clock(Str name, size_t operand_count) {
-    static const char *const names[] = {"now",
-                                        "today",
-                                        "current_date",
-                                        "current_time",
-                                        "current_timestamp",
-                                        "current_localtime",
-                                        "current_localtimestamp",
-                                        "get_current_time",
-                                        "get_current_timestamp",
-                                        "localtime",
-                                        "localtimestamp",
-                                        "transaction_timestamp",
-                                        "statement_timestamp",
-                                        "clock_timestamp"};
-    bool counts_from_now = operand_count == 1 && str_equal_fold(name, STR("age"));
-    return counts_from_now || is_in(name, names, COUNT_OF(names));
-}
-
-static void add_clock_read(Collector *collector, Str name, size_t operand_count) {
-    if (reads_clock(name, operand_count)) {
-        add_once(collector->arena, &collector->facts->clock_reads, str_lower(collector->arena, name));
-    }
-}
-
 /* How many parts before the column's table name are to be cut when `table` is aliased by its own name; 0: it is not
  * meant. */
 static size_t prefix_parts(const QuerySource *table, const StrVec *parts) {
@@ -232,10 +203,6 @@ static void walk_column(Collector *collector, const QueryExpr *column, Surroundi
     if (column->parts.count >= 3 && has_place) {
         find_prefix(collector, column, around.frame);
     }
-    bool is_quoted = has_place && collector->sql.ptr[column->offset] == '"';
-    if (column->parts.count == 1 && !is_quoted && query_is_value_word(column->parts.items[0])) {
-        add_clock_read(collector, column->parts.items[0], 0);
-    }
 }
 
 /* The function's name as written; empty when the call is the parser's own wording of a bracket, sign or keyword. */
@@ -257,10 +224,10 @@ static void walk_function(Collector *collector, const QueryExpr *function, bool 
         SqlFunctionRef ref = {.name = name, .start = function->offset, .in_from = in_from};
         sql_function_ref_vec_push(collector->arena, &collector->facts->functions, ref);
     }
-    add_clock_read(collector, function->name, function->operands.count);
 }
 
 static Status walk_expr(Collector *collector, const QueryExpr *expr, Surroundings around) {
+    query_clock_add(expr, collector->sql, collector->output, collector->arena, &collector->facts->clock_reads);
     if (expr->kind == QUERY_COLUMN) {
         walk_column(collector, expr, around);
     }
@@ -316,6 +283,7 @@ static Status walk_table_function(Collector *collector, const QuerySource *sourc
     for (size_t i = 0; i < source->exprs.count; i++) {
         const QueryExpr *call = source->exprs.items[i];
         walk_function(collector, call, true);
+        query_clock_add(call, collector->sql, STR_EMPTY, collector->arena, &collector->facts->clock_reads);
         if (reads_files(call->name)) {
             add_once(collector->arena, &collector->facts->file_readers, str_lower(collector->arena, call->name));
         }
@@ -390,6 +358,28 @@ static Status walk_branches(Collector *collector, const Query *query, Surroundin
     return OK;
 }
 
+static Str output_name(const QueryExpr *expr) {
+    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
+    if (expr->alias.size > 0) {
+        return expr->alias;
+    }
+    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
+}
+
+static Status walk_projections(Collector *collector, const Query *query, Surroundings around) {
+    for (size_t i = 0; i < query->projections.count; i++) {
+        const QueryExpr *expr = query->projections.items[i];
+        if (query == collector->root) {
+            collector->output = output_name(expr);
+        }
+        TRY(walk_expr(collector, expr, around));
+        if (query == collector->root) {
+            collector->output = STR_EMPTY;
+        }
+    }
+    return OK;
+}
+
 static Status walk_query(Collector *collector, const Query *query, Surroundings around) {
     TRY(walk_ctes(collector, query, &around));
     Frame frame = {.outer = around.frame};
@@ -399,7 +389,7 @@ static Status walk_query(Collector *collector, const Query *query, Surroundings 
         inside.is_table_statement = is_table_statement(collector, query);
         TRY(walk_source(collector, query->source, inside));
     }
-    TRY(walk_exprs(collector, &query->projections, around));
+    TRY(walk_projections(collector, query, around));
     TRY(walk_exprs(collector, &query->filters, around));
     TRY(walk_exprs(collector, &query->modifiers, around));
     return walk_branches(collector, query, around);
@@ -448,6 +438,7 @@ static void sort_facts(SqlFacts *facts) {
     facts->tables.count = sort_once(facts->tables.items, facts->tables.count, sizeof(SqlTableRef), compare_tables);
     facts->prefixes.count =
         sort_once(facts->prefixes.items, facts->prefixes.count, sizeof(SqlColumnPrefix), compare_prefixes);
+    query_clock_sort(&facts->clock_reads);
     facts->functions.count =
         sort_once(facts->functions.items, facts->functions.count, sizeof(SqlFunctionRef), compare_functions);
 }
@@ -485,14 +476,6 @@ static bool gives_unknown_columns(const QueryExpr *expr) {
     return false;
 }
 
-static Str output_name(const QueryExpr *expr) {
-    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
-    if (expr->alias.size > 0) {
-        return expr->alias;
-    }
-    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
-}
-
 static void set_output_names(Collector *collector, const Query *query) {
     while (query->branches.count > 0) {
         if (query->is_by_name) {
@@ -513,6 +496,7 @@ static void set_output_names(Collector *collector, const Query *query) {
 Status query_facts(const Query *query, Str sql, Arena *arena, SqlFacts *facts_out, Error *err) {
     SqlFacts facts = {0};
     Collector collector = {.sql = sql, .arena = arena, .facts = &facts, .err = err};
+    collector.root = query->kind == QUERY_SELECT && query->source != NULL ? query : NULL;
     TRY(walk_query(&collector, query, (Surroundings){.ctes = NULL}));
     sort_facts(&facts);
     set_with(&collector, query);
