@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 import pytest
+from postgres_server import PostgresServer, binary_folder
 from terminal import Terminal
 
 TREE = pathlib.Path(__file__).resolve().parents[1]
@@ -255,6 +256,15 @@ def fresh_quickstart(tmp_path):
     fresh = Project(tmp_path / "shop")
     fresh.ok("init", "--name", "shop")
     return fresh
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of this session's own: postgres.dsn, postgres.sql("SELECT 1")."""
+    if binary_folder() is None:
+        pytest.skip("no PostgreSQL server is installed")
+    with PostgresServer() as server:
+        yield server
 
 
 # --- Golden texts ---------------------------------------------------------------------------------------------------------

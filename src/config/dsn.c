@@ -28,7 +28,7 @@ bool dsn_is_postgres(Str text) {
 }
 
 /* DuckDB's own prefix, `postgres:dbname=x`, stands before a keyword string or before a whole URI. */
-static Str without_prefix(Str text) {
+Str dsn_postgres_string(Str text) {
     Str rest = without_ducklake(text);
     size_t colon = str_find_char(rest, ':');
     bool is_prefix = dsn_is_postgres(rest) && !str_starts_with(str_skip(rest, colon), STR("://"));
@@ -111,7 +111,7 @@ static bool uri_names_host(Str behind_scheme) {
 }
 
 bool dsn_names_host(Str text) {
-    Str rest = without_prefix(text);
+    Str rest = dsn_postgres_string(text);
     size_t scheme_end = str_find(rest, STR("://"));
     bool is_uri = scheme_end != STR_NOT_FOUND && dsn_has_scheme(rest) && str_find_char(rest, ':') == scheme_end;
     return is_uri ? uri_names_host(str_skip(rest, scheme_end + 3)) : keyword_string_names_host(rest);

@@ -14,4 +14,8 @@ bool dsn_is_postgres(Str text);
  * or a host in the URI. What PGHOST or PGSERVICE add is not looked at. */
 bool dsn_names_host(Str text);
 
+/* The string as PostgreSQL's own library takes it: a URI or keywords, without DuckDB's prefix `postgres:` and without
+ * ducklake: */
+Str dsn_postgres_string(Str text);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "config/dsn.h"
+#include "config/lake_catalog.h"
 #include "config/project_keys.h"
 #include "config/variables.h"
 
@@ -38,6 +39,7 @@ static const struct { Str prefix, type; } database_prefixes[] = {
 /* clang-format on */
 
 static const Str duckdb_type = STR_INIT("duckdb");
+static const Str ducklake_type = STR_INIT("ducklake");
 
 /* Types are checked by the key table, so an unknown one here was refused already. */
 static const EngineTypeRow *engine_type_row(Str type) {
@@ -75,6 +77,21 @@ static bool is_memory(Str database) {
 static Str file_path(const EngineSource *source, Arena *arena, Str database) {
     bool as_it_is = is_memory(database) || dsn_has_scheme(database);
     return as_it_is ? database : path_absolute(arena, path_join(arena, source->root, database));
+}
+
+static Str database_path(const EngineSource *source, Arena *arena, Str type, Str database) {
+    if (str_equal(type, duckdb_type)) {
+        return file_path(source, arena, database);
+    }
+    LakeCatalog catalog = lake_catalog_read(database);
+    bool is_lake_file =
+        str_equal(type, ducklake_type) && (catalog.kind == LAKE_CATALOG_DUCKDB || catalog.kind == LAKE_CATALOG_SQLITE);
+    return is_lake_file ? file_path(source, arena, catalog.target) : STR_EMPTY;
+}
+
+static Str data_path(const EngineSource *source, Arena *arena) {
+    Str written = config_text_or(source->keys, STR("data_path"), STR_EMPTY);
+    return written.size > 0 ? file_path(source, arena, written) : STR_EMPTY;
 }
 
 /* Booleans as DuckDB writes them; a number or text as it was written. */
@@ -182,10 +199,10 @@ void engine_config_read(const EngineSource *source, const KeyCheck *check, Engin
         .name = source->name,
         .type = type,
         .database = database,
-        .database_path = row == &engine_types[0] ? file_path(source, check->arena, database) : STR_EMPTY,
+        .database_path = database_path(source, check->arena, type, database),
         .dialect = config_text_or(source->keys, STR("dialect"), row->dialect),
         .alias = config_text_or(source->keys, STR("alias"), is_default ? source->project_name : source->name),
-        .data_path = config_text_or(source->keys, STR("data_path"), STR_EMPTY),
+        .data_path = data_path(source, check->arena),
         .metadata_schema = config_text_or(source->keys, STR("metadata_schema"), STR_EMPTY),
         .settings = read_settings(source, check),
         .attach = read_attach(source, check->arena),
@@ -270,18 +287,46 @@ static Status later_error(Error *err) {
     return FAILED;
 }
 
-static Status check_release(const EngineConfig *engine, Error *err) {
-    if (!str_equal(engine->type, duckdb_type)) {
-        error_set_at(err, ERROR_PLAN, engine->place,
-                     "engine '" STR_FMT "': engines of type " STR_FMT " are not in this release", STR_ARG(engine->name),
-                     STR_ARG(engine->type));
-        return later_error(err);
-    }
+static Str scheme_of(Str text) {
+    return str_slice(text, 0, str_find_char(text, ':') + 1);
+}
+
+static Status check_duckdb_release(const EngineConfig *engine, Error *err) {
     if (dsn_has_scheme(engine->database)) {
         error_set_at(err, ERROR_PLAN, engine->place,
                      "engine '" STR_FMT "': a database at '" STR_FMT "…' is not in this release: name a DuckDB file",
-                     STR_ARG(engine->name),
-                     STR_ARG(str_slice(engine->database, 0, str_find_char(engine->database, ':') + 1)));
+                     STR_ARG(engine->name), STR_ARG(scheme_of(engine->database)));
+        return later_error(err);
+    }
+    return OK;
+}
+
+static Status check_ducklake_release(const EngineConfig *engine, Error *err) {
+    if (lake_catalog_read(engine->database).kind == LAKE_CATALOG_UNKNOWN) {
+        error_set_at(err, ERROR_PLAN, engine->place,
+                     "engine '" STR_FMT "': a DuckLake keeps its catalog in ducklake:<file>, ducklake:sqlite:<file> or "
+                     "ducklake:postgres:<connection string>; others are not in this release",
+                     STR_ARG(engine->name));
+        return later_error(err);
+    }
+    if (dsn_has_scheme(engine->data_path)) {
+        error_set_at(err, ERROR_PLAN, engine->place,
+                     "engine '" STR_FMT "': a data_path at '" STR_FMT "…' is not in this release: name a folder",
+                     STR_ARG(engine->name), STR_ARG(scheme_of(engine->data_path)));
+        return later_error(err);
+    }
+    return OK;
+}
+
+static Status check_release(const EngineConfig *engine, Error *err) {
+    if (str_equal(engine->type, duckdb_type)) {
+        TRY(check_duckdb_release(engine, err));
+    } else if (str_equal(engine->type, ducklake_type)) {
+        TRY(check_ducklake_release(engine, err));
+    } else {
+        error_set_at(err, ERROR_PLAN, engine->place,
+                     "engine '" STR_FMT "': engines of type " STR_FMT " are not in this release", STR_ARG(engine->name),
+                     STR_ARG(engine->type));
         return later_error(err);
     }
     if (engine->later_keys.count > 0) {
@@ -295,12 +340,12 @@ static Status check_release(const EngineConfig *engine, Error *err) {
 static Status check_attach_release(const EngineConfig *engine, Error *err) {
     for (size_t i = 0; i < engine->attach.count; i++) {
         const AttachConfig *attach = &engine->attach.items[i];
-        if (dsn_has_scheme(attach->uri)) {
-            Str scheme = str_slice(attach->uri, 0, str_find_char(attach->uri, ':') + 1);
+        bool is_lake = str_starts_with_fold(attach->uri, STR("ducklake:"));
+        if (dsn_has_scheme(attach->uri) && (is_lake || !dsn_is_postgres(attach->uri))) {
             error_set_at(err, ERROR_PLAN, attach->place,
                          "engine '" STR_FMT "': attaching a '" STR_FMT "' database ('" STR_FMT
                          "') is not in this release",
-                         STR_ARG(engine->name), STR_ARG(scheme), STR_ARG(attach->alias));
+                         STR_ARG(engine->name), STR_ARG(scheme_of(attach->uri)), STR_ARG(attach->alias));
             return later_error(err);
         }
     }

@@ -18,12 +18,12 @@ typedef struct AttachConfig {
 DEFINE_VEC(AttachConfigVec, attach_config_vec, AttachConfig)
 
 typedef struct EngineConfig {
-    Str name;                              /* "default", … */
-    Str type;                              /* "duckdb", "ducklake", … as written or taken from `database` */
-    Str database;                          /* as written after interpolation; for a file use database_path */
-    Str database_path;                     /* absolute; ":memory:" as it is */
-    Str dialect;                           /* resolved: "duckdb" for the DuckDB family */
-    Str alias, data_path, metadata_schema; /* of a DuckLake; empty: not set */
+    Str name;          /* "default", … */
+    Str type;          /* "duckdb", "ducklake", … as written or taken from `database` */
+    Str database;      /* as written after interpolation; for a file use database_path */
+    Str database_path; /* absolute; ":memory:" as it is. Of a DuckLake: its catalog file, or empty */
+    Str dialect;       /* resolved: "duckdb" for the DuckDB family */
+    Str alias, data_path, metadata_schema; /* of a DuckLake; empty: not set; a folder as data_path is absolute */
     ConfigSettingVec settings;
     AttachConfigVec attach;
     StrVec later_keys; /* keys that are set and not in this release: refused when the engine is used */

@@ -421,11 +421,14 @@ static void types_follow_the_prefix_of_the_database(void **state) {
         {"", "duckdb", "duckdb", "/p/.interlace/warehouse.duckdb"},
         {"database: ':memory:'", "duckdb", "duckdb", ":memory:"},
         {"database: /abs/x.db", "duckdb", "duckdb", "/abs/x.db"},
-        {"database: 'ducklake:x.ducklake'", "ducklake", "duckdb", ""},
+        {"database: 'ducklake:x.ducklake'", "ducklake", "duckdb", "/p/x.ducklake"},
+        {"database: 'ducklake:sqlite:a/x.sqlite'", "ducklake", "duckdb", "/p/a/x.sqlite"},
+        {"database: 'ducklake:postgres:host=h'", "ducklake", "duckdb", ""},
+        {"engines: {default: {type: ducklake}}", "ducklake", "duckdb", "/p/.interlace/warehouse.ducklake"},
         {"database: 'quack:h:1'", "quack", "duckdb", ""},
         {"database: 'md:x'", "motherduck", "duckdb", ""},
         {"database: postgresql://h/x", "postgres", "postgres", ""},
-        {"engines: {default: {type: duckdb, database: 'ducklake:x'}}", "ducklake", "duckdb", ""},
+        {"engines: {default: {type: duckdb, database: 'ducklake:x'}}", "ducklake", "duckdb", "/p/x"},
         {"engines: {default: {type: postgres, database: 'host=h'}}", "postgres", "postgres", ""},
         {"engines: {default: {type: spark, dialect: duckdb}}", "spark", "duckdb", ""},
     };
@@ -437,6 +440,27 @@ static void types_follow_the_prefix_of_the_database(void **state) {
         assert_str(f->config->default_dialect, cases[i].dialect, cases[i].yaml);
     }
     assert_str(parsed(f, "default_dialect: postgres")->default_dialect, "postgres", "as written");
+}
+
+static void a_lake_has_an_alias_and_a_folder(void **state) {
+    Fixture *f = *state;
+    static const struct {
+        const char *yaml, *alias, *data_path;
+    } cases[] = {
+        {"database: 'ducklake:x'", "interlace", ""},
+        {"name: shop\ndatabase: 'ducklake:x'\ndata_path: d/e", "shop", "/p/d/e"},
+        {"name: shop\ndatabase: 'ducklake:x'\nalias: lake\ndata_path: /d", "lake", "/d"},
+        {"database: 'ducklake:x'\ndata_path: s3://b/d", "interlace", "s3://b/d"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const EngineConfig *engine = project_config_engine(parsed(f, cases[i].yaml), STR("default"));
+        assert_str(engine->alias, cases[i].alias, cases[i].yaml);
+        assert_str(engine->data_path, cases[i].data_path, cases[i].yaml);
+    }
+    const EngineConfig *named =
+        project_config_engine(parsed(f, "engines: {lake: {type: ducklake, database: x}}"), STR("lake"));
+    assert_str(named->alias, "lake", "the engine's name");
+    assert_str(named->database_path, "/p/x", "without its prefix");
 }
 
 static void engines_are_refused_only_when_they_are_used(void **state) {
@@ -463,8 +487,20 @@ static void engines_are_refused_only_when_they_are_used(void **state) {
          "(interlace.yaml:1:1)"},
         {"attach: {a: 'postgres:dbname=x'}", "default",
          "engine 'default': attach is a PostgreSQL string without a host (interlace.yaml:1:13)"},
-        {"attach: {a: 'postgres://u:secret@h/x'}", "default",
-         "engine 'default': attaching a 'postgres:' database ('a') is not in this release (interlace.yaml:1:13)"},
+        {"attach: {a: 'postgres://u:secret@h/x', b: 'postgres:host=h'}", "default", "usable"},
+        {"attach: {a: 'mysql:host=h'}", "default",
+         "engine 'default': attaching a 'mysql:' database ('a') is not in this release (interlace.yaml:1:13)"},
+        {"attach: {a: 'ducklake:postgres:host=h'}", "default",
+         "engine 'default': attaching a 'ducklake:' database ('a') is not in this release (interlace.yaml:1:13)"},
+        {"database: 'ducklake:x'\nalias: lake\ndata_path: d\nmetadata_schema: m", "default", "usable"},
+        {"database: 'ducklake:sqlite:x'", "default", "usable"},
+        {"database: 'ducklake:postgres:host=h'", "default", "usable"},
+        {"database: 'ducklake:mysql:host=h'", "default",
+         "engine 'default': a DuckLake keeps its catalog in ducklake:<file>, ducklake:sqlite:<file> or "
+         "ducklake:postgres:<connection string>; others are not in this release (interlace.yaml:1:1)"},
+        {"database: 'ducklake:x'\ndata_path: s3://b/d", "default",
+         "engine 'default': a data_path at 's3:\xE2\x80\xA6' is not in this release: name a folder "
+         "(interlace.yaml:1:1)"},
         {"secrets: {s: {type: s3}}", "default",
          "engine 'default': 'secrets' is not in this release (interlace.yaml:1:1)"},
         {"engines: {a: {read_only: true}}", "a",
@@ -616,6 +652,7 @@ int main(void) {
         FIXTURE_TEST(quoted_values_stay_text_after_filling),
         FIXTURE_TEST(connections_are_checked_by_their_type),
         FIXTURE_TEST(types_follow_the_prefix_of_the_database),
+        FIXTURE_TEST(a_lake_has_an_alias_and_a_folder),
         FIXTURE_TEST(engines_are_refused_only_when_they_are_used),
         FIXTURE_TEST(pghost_names_the_host),
         FIXTURE_TEST(overlay_is_merged_over_the_main_file),

@@ -67,15 +67,15 @@ const KeyTable secret_keys = {
 };
 
 static const KeyRule engine_rules[] = {
-    {.name = STR_INIT("type"), CHOICES(engine_type_names), .standard = "duckdb", .meaning = "Kind of warehouse; without it, the prefix of `database` tells. This release runs `duckdb`"},
-    {.name = STR_INIT("database"), .standard = ".interlace/warehouse.duckdb", .meaning = "A DuckDB file under the project or `:memory:`; other types take their own prefix or DSN"},
+    {.name = STR_INIT("type"), CHOICES(engine_type_names), .standard = "duckdb", .meaning = "Kind of warehouse; without it, the prefix of `database` tells. This release runs `duckdb` and `ducklake`"},
+    {.name = STR_INIT("database"), .standard = ".interlace/warehouse.duckdb", .meaning = "A DuckDB file under the project or `:memory:`; a DuckLake by its catalog: `ducklake:<file>`, `ducklake:sqlite:<file>`, `ducklake:postgres:<connection string>`; other types take their own prefix or DSN"},
     {.name = STR_INIT("dialect"), CHOICES(dialect_names), .meaning = "Dialect of the models on it; by default that of its type"},
     {.name = STR_INIT("alias"), .meaning = "Catalog name of a DuckLake; by default the engine's name, and the project's for `default`"},
-    {.name = STR_INIT("data_path"), .meaning = "Where a DuckLake keeps its Parquet files"},
+    {.name = STR_INIT("data_path"), .meaning = "Folder in which a DuckLake keeps its Parquet files; it is recorded when the lake is made. By default beside a catalog file, `<catalog>.files`; needed with a PostgreSQL catalog"},
     {.name = STR_INIT("metadata_schema"), .meaning = "Schema of a DuckLake's catalog tables"},
     {.name = STR_INIT("secrets"), .shape = KEY_NAMED_MAPS, .keys = &secret_keys, .release = KEY_REFUSED_ON_USE, .standard = "{}", .meaning = "Credentials, created when the engine is opened"},
     {.name = STR_INIT("quack_token"), .standard = "INTERLACE_QUACK_TOKEN", .meaning = "Token of a `quack:` server"},
-    {.name = STR_INIT("attach"), .shape = KEY_NAMED_TEXTS, .standard = "{}", .meaning = "Alias to database: attached when the engine is opened, read and written as `<alias>.<schema>.<table>`. This release attaches DuckDB files"},
+    {.name = STR_INIT("attach"), .shape = KEY_NAMED_TEXTS, .standard = "{}", .meaning = "Alias to database: attached when the engine is opened, read and written as `<alias>.<schema>.<table>`. This release attaches DuckDB files and PostgreSQL databases (`postgresql://…`)"},
     {.name = STR_INIT("settings"), .shape = KEY_NAMED_TEXTS, .standard = "{}", .meaning = "DuckDB settings (`memory_limit`, `threads`, …). `memory_limit` without `temp_directory` spills to `.tmp` under the project"},
     {.name = STR_INIT("max_connections"), .shape = KEY_INT, .minimum = 1, .release = KEY_REFUSED_ON_USE, .meaning = "Most connections at once"},
     {.name = STR_INIT("connect_timeout"), .release = KEY_REFUSED_ON_USE, .standard = "10s", .meaning = "How long to wait for a connection"},
@@ -225,7 +225,7 @@ static const KeyRule project_rules[] = {
     {.name = STR_INIT("default_dialect"), CHOICES(dialect_names), .standard = "duckdb", .meaning = "Dialect models are written in unless their engine or they themselves say otherwise"},
     {.name = STR_INIT("default_engine"), .standard = "default", .meaning = "Engine of models without `engine:`"},
     {.name = STR_INIT("engines"), .shape = KEY_NAMED_MAPS, .keys = &engine_keys, .standard = "{}", .meaning = "Named engines. Without `default` among them, one is made from the keys below"},
-    {.name = STR_INIT("database"), .standard = ".interlace/warehouse.duckdb", .meaning = "Database of the engine `default`: a DuckDB file or `:memory:`"},
+    {.name = STR_INIT("database"), .standard = ".interlace/warehouse.duckdb", .meaning = "Database of the engine `default`: a DuckDB file, `:memory:`, or a DuckLake (`ducklake:…`)"},
     {.name = STR_INIT("alias"), .meaning = "As in an engine, for `default`"},
     {.name = STR_INIT("data_path"), .meaning = "As in an engine, for `default`"},
     {.name = STR_INIT("metadata_schema"), .meaning = "As in an engine, for `default`"},

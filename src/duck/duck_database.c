@@ -1,6 +1,7 @@
 #include "duck/duck_database.h"
 
 #include "base/files.h"
+#include "config/project_config.h"
 #include "duck/duck_internal.h"
 #include "duck/duck_library.h"
 
@@ -98,7 +99,7 @@ static Status explain_open_error(Str path, Error *err) {
         {"database does not exist", explain_missing},   {"", explain_other},
     };
     AUTO(arena) Arena *arena = arena_create();
-    Str reason = str_copy(arena, err->message);
+    Str reason = config_redact_dsn(arena, err->message);
     size_t i = 0;
     while (str_find(reason, str_from(reasons[i].sign)) == STR_NOT_FOUND) {
         i++;
@@ -186,6 +187,13 @@ static Status apply_settings(DuckConnection *connection, const DuckOpenOptions *
 
 /* --- Open and close ----------------------------------------------------------------------------------------------- */
 
+/* In a build folder and in an installation they lie beside the library. */
+static Str extension_directory(const DuckOpenOptions *options, Arena *arena) {
+    return options->extension_directory.size > 0
+               ? options->extension_directory
+               : path_join(arena, path_directory(str_from(duck_library_path())), STR("extensions"));
+}
+
 static Status make_config(const DuckOpenOptions *options, bool in_memory, duckdb_config *config_out, Error *err) {
     AUTO(duck_config) duckdb_config config = NULL;
     AUTO(arena) Arena *arena = arena_create();
@@ -196,7 +204,7 @@ static Status make_config(const DuckOpenOptions *options, bool in_memory, duckdb
         {"autoinstall_known_extensions", STR("false")},
         {"autoload_known_extensions", STR("false")},
         {"access_mode", options->read_only && !in_memory ? STR("READ_ONLY") : STR("AUTOMATIC")},
-        {"extension_directory", options->extension_directory},
+        {"extension_directory", path_absolute(arena, extension_directory(options, arena))},
     };
 
     if (duckdb_create_config(&config) != DuckDBSuccess) {
@@ -260,20 +268,81 @@ void duck_database_close(DuckDatabase *database) {
     free(database);
 }
 
-Status duck_database_attach(DuckDatabase *database, Str alias, Str path, bool read_only, Error *err) {
+/* --- Extensions and attachments ----------------------------------------------------------------------------------- */
+
+Status duck_database_load_extension(DuckDatabase *database, Str name, Error *err) {
     AUTO(duck_connection) DuckConnection *connection = NULL;
     AUTO(strbuf) StrBuf sql = {0};
 
-    strbuf_text(&sql, "ATTACH ");
-    duck_append_quoted(&sql, path, '\'');
-    strbuf_text(&sql, " AS ");
-    duck_append_quoted(&sql, alias, '"');
-    strbuf_text(&sql, read_only ? " (READ_ONLY)" : "");
-
+    strbuf_text(&sql, "LOAD ");
+    duck_append_quoted(&sql, name, '\'');
     TRY(duck_connection_open(database, &connection, err));
     if (failed(duck_execute(connection, strbuf_str(&sql), NULL, err))) {
-        (void)explain_open_error(path, err);
-        return error_wrap(err, "attaching '" STR_FMT "'", STR_ARG(alias));
+        AUTO(arena) Arena *arena = arena_create();
+        Str reason = str_copy(arena, err->message);
+        (void)error_set(err, ERROR_CONFIGURATION, "DuckDB's extension '" STR_FMT "' cannot be loaded: " STR_FMT,
+                        STR_ARG(name), STR_ARG(reason));
+        error_code(err, STR("extension.missing"));
+        error_hint(err,
+                   "it must be the one for DuckDB %s; interlace brings it in the folder `extensions` beside "
+                   "libduckdb.so and downloads none",
+                   duck_library_version_text());
+        return FAILED;
+    }
+    return OK;
+}
+
+Status duck_database_set(DuckDatabase *database, Str name, Str value, Error *err) {
+    AUTO(duck_connection) DuckConnection *connection = NULL;
+    TRY(duck_connection_open(database, &connection, err));
+    return apply_setting(connection, name, value, err);
+}
+
+static void append_attach(StrBuf *sql, const DuckAttachment *attachment) {
+    const char *separator = " (";
+
+    strbuf_text(sql, "ATTACH ");
+    duck_append_quoted(sql, attachment->target, '\'');
+    strbuf_text(sql, " AS ");
+    duck_append_quoted(sql, attachment->alias, '"');
+    if (attachment->type.size > 0) {
+        strbuf_format(sql, "%sTYPE " STR_FMT, separator, STR_ARG(attachment->type));
+        separator = ", ";
+    }
+    if (attachment->read_only) {
+        strbuf_format(sql, "%sREAD_ONLY", separator);
+        separator = ", ";
+    }
+    for (size_t i = 0; i < attachment->option_count; i++) {
+        strbuf_format(sql, "%s" STR_FMT " ", separator, STR_ARG(attachment->options[i].name));
+        duck_append_quoted(sql, attachment->options[i].value, '\'');
+        separator = ", ";
+    }
+    strbuf_text(sql, str_equal(str_from(separator), STR(", ")) ? ")" : "");
+}
+
+static Status explain_attach_error(const DuckAttachment *attachment, Error *err) {
+    if (attachment->path.size > 0) {
+        return explain_open_error(attachment->path, err);
+    }
+    AUTO(arena) Arena *arena = arena_create();
+    Str reason = config_redact_dsn(arena, err->message);
+    return error_set(err, ERROR_CONFIGURATION, STR_FMT, STR_ARG(reason));
+}
+
+Status duck_database_attach(DuckDatabase *database, const DuckAttachment *attachment, Error *err) {
+    AUTO(duck_connection) DuckConnection *connection = NULL;
+    AUTO(strbuf) StrBuf sql = {0};
+
+    bool creates = attachment->path.size > 0 && !attachment->read_only;
+    if (creates) {
+        TRY(directory_create_all(path_directory(attachment->path), err));
+    }
+    append_attach(&sql, attachment);
+    TRY(duck_connection_open(database, &connection, err));
+    if (failed(duck_execute(connection, strbuf_str(&sql), NULL, err))) {
+        (void)explain_attach_error(attachment, err);
+        return error_wrap(err, "attaching '" STR_FMT "'", STR_ARG(attachment->alias));
     }
     return OK;
 }

@@ -44,6 +44,11 @@ static Status run_in(DuckDatabase *database, const char *sql, Error *err) {
     return duck_execute(connection, str_from(sql), NULL, err);
 }
 
+static Status attach_file(DuckDatabase *database, Str alias, Str path, bool read_only, Error *err) {
+    DuckAttachment attachment = {.alias = alias, .target = path, .path = path, .read_only = read_only};
+    return duck_database_attach(database, &attachment, err);
+}
+
 static Str setting_of(Place *place, DuckDatabase *database, const char *name) {
     AUTO(duck_connection) DuckConnection *connection = NULL;
     DuckRows rows;
@@ -287,7 +292,7 @@ static void an_attached_file_can_be_read(void **state) {
     AUTO(duck_database) DuckDatabase *database = NULL;
     DuckOpenOptions options = {.path = STR(":memory:")};
     assert_ok(duck_database_open(&options, &database, &place->err), &place->err);
-    assert_ok(duck_database_attach(database, STR("cr\"m"), place->path, true, &place->err), &place->err);
+    assert_ok(attach_file(database, STR("cr\"m"), place->path, true, &place->err), &place->err);
     assert_ok(run_in(database, "FROM \"cr\"\"m\".t", &place->err), &place->err);
     assert_failed(run_in(database, "INSERT INTO \"cr\"\"m\".t VALUES (2)", &place->err));
 }
@@ -297,7 +302,7 @@ static void an_attachment_that_cannot_be_is_told(void **state) {
     AUTO(duck_database) DuckDatabase *database = NULL;
     DuckOpenOptions options = {.path = STR(":memory:")};
     assert_ok(duck_database_open(&options, &database, &place->err), &place->err);
-    assert_failed(duck_database_attach(database, STR("crm"), place->path, true, &place->err));
+    assert_failed(attach_file(database, STR("crm"), place->path, true, &place->err));
     assert_int_equal(place->err.kind, ERROR_CONFIGURATION);
     assert_contains(place->err.message, "does not exist");
     assert_contains(error_line(&place->err, place->arena), "attaching 'crm'");
@@ -309,11 +314,46 @@ static void an_attachment_held_by_another_process_is_told(void **state) {
     DuckOpenOptions options = {.path = STR(":memory:")};
     pid_t child = hold_file(place);
     assert_ok(duck_database_open(&options, &database, &place->err), &place->err);
-    Status status = duck_database_attach(database, STR("crm"), place->path, true, &place->err);
+    Status status = attach_file(database, STR("crm"), place->path, true, &place->err);
     (void)kill(child, SIGKILL);
     (void)waitpid(child, NULL, 0);
     assert_failed(status);
     assert_str(error_detail_find(&place->err, STR("code")), "warehouse.locked");
+}
+
+static void a_missing_extension_names_its_file(void **state) {
+    Place *place = *state;
+    AUTO(duck_database) DuckDatabase *database = NULL;
+    DuckOpenOptions options = {.path = STR(":memory:"), .extension_directory = place->folder};
+    assert_ok(duck_database_open(&options, &database, &place->err), &place->err);
+    assert_failed(duck_database_load_extension(database, STR("ducklake"), &place->err));
+    assert_int_equal(place->err.kind, ERROR_CONFIGURATION);
+    assert_str(error_detail_find(&place->err, STR("code")), "extension.missing");
+    assert_contains(place->err.message, str_to_c(place->arena, place->folder));
+    assert_contains(place->err.message, "/ducklake.duckdb_extension");
+    assert_contains(place->err.hint, "v1.5.5");
+}
+
+static void an_attachment_that_fails_shows_no_password(void **state) {
+    Place *place = *state;
+    AUTO(duck_database) DuckDatabase *database = NULL;
+    DuckOpenOptions options = {.path = STR(":memory:")};
+    DuckAttachment attachment = {
+        .alias = STR("crm"),
+        .target = STR("postgresql://etl:hidden@127.0.0.1:1/crm?password=secret2"),
+        .type = STR("postgres"),
+        .read_only = true,
+    };
+    assert_ok(duck_database_open(&options, &database, &place->err), &place->err);
+    assert_ok(duck_database_load_extension(database, STR("postgres_scanner"), &place->err), &place->err);
+    assert_failed(duck_database_attach(database, &attachment, &place->err));
+    Str line = error_line(&place->err, place->arena);
+    assert_contains(line, "attaching 'crm'");
+    assert_contains(line, "port 1 failed");
+    assert_int_equal(str_find(line, STR("hidden")), STR_NOT_FOUND);
+    assert_int_equal(str_find(line, STR("secret2")), STR_NOT_FOUND);
+    assert_int_equal(place->err.sql.size, 0);
+    assert_int_equal(place->err.details.count, 0);
 }
 
 int main(void) {
@@ -335,6 +375,8 @@ int main(void) {
         PLACE_TEST(relative_files_are_found_below_the_root),
         PLACE_TEST(an_attached_file_can_be_read),
         PLACE_TEST(an_attachment_that_cannot_be_is_told),
+        PLACE_TEST(a_missing_extension_names_its_file),
+        PLACE_TEST(an_attachment_that_fails_shows_no_password),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,22 +26,29 @@ bool duck_error_is_interrupt(const Error *err) {
     return err->kind == ERROR_INTERRUPTED;
 }
 
-bool duck_error_is_conflict(const Error *err) {
-    const Str signs[] = {STR("onflict"), STR("maximum retry count"), STR("database is locked"),
-                         STR("another transaction has")};
-    /* The same error number, and no use in trying again. */
-    const Str constraint = STR("PRIMARY KEY or UNIQUE");
-
-    if (err->engine_type != DUCKDB_ERROR_TRANSACTION || str_contains(err->message, constraint)) {
-        return false;
-    }
+static bool says_one_of(const Error *err, const Str *signs, size_t count) {
     Str whole = error_detail_find(err, STR("engine_text"));
-    for (size_t i = 0; i < COUNT_OF(signs); i++) {
+    for (size_t i = 0; i < count; i++) {
         if (str_contains(err->message, signs[i]) || str_contains(whole, signs[i])) {
             return true;
         }
     }
     return false;
+}
+
+bool duck_error_is_conflict(const Error *err) {
+    const Str signs[] = {STR("onflict"), STR("maximum retry count"), STR("database is locked"),
+                         STR("another transaction has")};
+    /* The same error number, and no use in trying again. */
+    const Str constraint = STR("PRIMARY KEY or UNIQUE");
+    /* Errors of an attached PostgreSQL have no number of their own. */
+    const Str postgres_signs[] = {STR("could not serialize access"), STR("deadlock detected")};
+
+    if (err->kind == ERROR_EXECUTION && says_one_of(err, postgres_signs, COUNT_OF(postgres_signs))) {
+        return true;
+    }
+    return err->engine_type == DUCKDB_ERROR_TRANSACTION && !str_contains(err->message, constraint) &&
+           says_one_of(err, signs, COUNT_OF(signs));
 }
 
 static Str first_line(Str text) {

@@ -1,33 +1,12 @@
 /* The pool of connections, and the way from an SqlText to an EngineType and back to a place in the user's files. */
 #include "engine/engine.h"
 
-#include "base/str_map.h"
 #include "duck/duck_error.h"
-#include "engine/engine_type.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
+#include "engine/engine_internal.h"
 
 static const EngineType *const engine_types[] = {
     &engine_type_duckdb,
-};
-
-struct EngineConnection {
-    Engine *engine;
-    void *session;
-    EngineConnection *next; /* guarded by engine->lock; in one of its two lists */
-};
-
-struct Engine {
-    const EngineType *type;
-    EngineOptions options;
-    atomic_bool interrupted; /* between engine_interrupt_all and engine_resume */
-    pthread_mutex_t lock;
-    pthread_cond_t opened;  /* `is_opening` went down */
-    bool is_opening;        /* guarded by lock: one thread opens the database, without holding the lock */
-    void *database;         /* guarded by lock; NULL until the first connection */
-    EngineConnection *idle; /* guarded by lock */
-    EngineConnection *busy; /* guarded by lock */
+    &engine_type_ducklake,
 };
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
@@ -54,6 +33,7 @@ Status engine_create(const EngineOptions *options, Engine **engine_out, Error *e
     engine->options = *options;
     (void)pthread_mutex_init(&engine->lock, NULL);
     (void)pthread_cond_init(&engine->opened, NULL);
+    (void)pthread_cond_init(&engine->writable, NULL);
     *engine_out = engine;
     return OK;
 }
@@ -77,6 +57,7 @@ void engine_destroy(Engine *engine) {
         engine->type->close(engine->database);
     }
     (void)pthread_cond_destroy(&engine->opened);
+    (void)pthread_cond_destroy(&engine->writable);
     (void)pthread_mutex_destroy(&engine->lock);
     free(engine);
 }
@@ -161,7 +142,7 @@ void engine_release(EngineConnection *connection) {
         return;
     }
     Engine *engine = connection->engine;
-    engine->type->rollback(connection->session);
+    engine_rollback(connection);
 
     (void)pthread_mutex_lock(&engine->lock);
     EngineConnection **link = &engine->busy;
@@ -180,6 +161,7 @@ void engine_interrupt_all(Engine *engine) {
     for (EngineConnection *connection = engine->busy; connection != NULL; connection = connection->next) {
         engine->type->interrupt(connection->session);
     }
+    (void)pthread_cond_broadcast(&engine->writable);
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
@@ -189,32 +171,62 @@ void engine_resume(Engine *engine) {
 
 /* --- Statements --------------------------------------------------------------------------------------------------- */
 
-static Status check_interrupt(const EngineConnection *connection, Error *err) {
+Status engine_check_interrupt(const EngineConnection *connection, Error *err) {
     if (atomic_load(&connection->engine->interrupted)) {
         return error_set(err, ERROR_INTERRUPTED, "interrupted");
     }
     return OK;
 }
 
-static Status begin(EngineConnection *connection, bool read_only, Error *err) {
-    TRY(check_interrupt(connection, err));
-    return connection->engine->type->begin(connection->session, read_only, err);
+Status engine_writer_enter(EngineConnection *connection, Error *err) {
+    Engine *engine = connection->engine;
+    if (engine->type->capabilities.parallel_writers || connection->is_writer) {
+        return engine_check_interrupt(connection, err);
+    }
+    (void)pthread_mutex_lock(&engine->lock);
+    while (engine->has_writer && !atomic_load(&engine->interrupted)) {
+        (void)pthread_cond_wait(&engine->writable, &engine->lock);
+    }
+    Status status = engine_check_interrupt(connection, err);
+    connection->is_writer = !failed(status);
+    engine->has_writer = engine->has_writer || connection->is_writer;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+void engine_writer_leave(EngineConnection *connection) {
+    Engine *engine = connection->engine;
+    if (!connection->is_writer || engine->type->in_transaction(connection->session)) {
+        return;
+    }
+    (void)pthread_mutex_lock(&engine->lock);
+    connection->is_writer = false;
+    engine->has_writer = false;
+    (void)pthread_cond_signal(&engine->writable);
+    (void)pthread_mutex_unlock(&engine->lock);
 }
 
 Status engine_begin(EngineConnection *connection, Error *err) {
-    return begin(connection, false, err);
+    TRY(engine_writer_enter(connection, err));
+    Status status = connection->engine->type->begin(connection->session, false, err);
+    engine_writer_leave(connection);
+    return status;
 }
 
 Status engine_begin_read_only(EngineConnection *connection, Error *err) {
-    return begin(connection, true, err);
+    TRY(engine_check_interrupt(connection, err));
+    return connection->engine->type->begin(connection->session, true, err);
 }
 
 Status engine_commit(EngineConnection *connection, Error *err) {
-    return connection->engine->type->commit(connection->session, err);
+    Status status = connection->engine->type->commit(connection->session, err);
+    engine_writer_leave(connection);
+    return status;
 }
 
 void engine_rollback(EngineConnection *connection) {
     connection->engine->type->rollback(connection->session);
+    engine_writer_leave(connection);
 }
 
 bool engine_transaction_is_lost(const EngineConnection *connection) {
@@ -229,13 +241,21 @@ static Status located(Status status, const SqlText *sql, Error *err) {
     return status;
 }
 
+/* A transaction that reads only has no turn, and what it executes must not wait for one. */
+static Status writer_for_statement(EngineConnection *connection, Error *err) {
+    bool inside = connection->engine->type->in_transaction(connection->session);
+    return inside ? engine_check_interrupt(connection, err) : engine_writer_enter(connection, err);
+}
+
 Status engine_execute(EngineConnection *connection, const SqlText *sql, int64_t *changed_out, Error *err) {
-    TRY(check_interrupt(connection, err));
-    return located(connection->engine->type->execute(connection->session, sql->text, changed_out, err), sql, err);
+    TRY(writer_for_statement(connection, err));
+    Status status = connection->engine->type->execute(connection->session, sql->text, changed_out, err);
+    engine_writer_leave(connection);
+    return located(status, sql, err);
 }
 
 Status engine_query(EngineConnection *connection, const SqlText *sql, Arena *arena, DuckRows *rows_out, Error *err) {
-    TRY(check_interrupt(connection, err));
+    TRY(engine_check_interrupt(connection, err));
     return located(connection->engine->type->query(connection->session, sql->text, arena, rows_out, err), sql, err);
 }
 
@@ -248,7 +268,7 @@ Status engine_query_int(EngineConnection *connection, const SqlText *sql, int64_
 
 Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena, DuckColumnVec *columns_out,
                        Error *err) {
-    TRY(check_interrupt(connection, err));
+    TRY(engine_check_interrupt(connection, err));
     return located(connection->engine->type->describe(connection->session, sql->text, arena, columns_out, err), sql,
                    err);
 }
@@ -263,89 +283,4 @@ bool engine_error_is_conflict(const Error *err) {
 
 bool engine_error_is_out_of_memory(const Error *err) {
     return duck_error_is_out_of_memory(err);
-}
-
-/* --- Catalog ------------------------------------------------------------------------------------------------------ */
-
-const char *relation_kind_name(RelationKind kind) {
-    static const char *const names[] = {
-        [RELATION_ABSENT] = "absent",
-        [RELATION_TABLE] = "table",
-        [RELATION_VIEW] = "view",
-    };
-    static_assert(COUNT_OF(names) == RELATION_KIND_COUNT, "one name per RelationKind");
-    return names[kind];
-}
-
-struct EngineCatalog {
-    StrMap *kinds; /* by catalog_key */
-};
-
-/* No name holds the separator. */
-static void catalog_key(StrBuf *key, Str schema, Str name) {
-    strbuf_append(key, schema);
-    strbuf_char(key, '\0');
-    strbuf_append(key, name);
-}
-
-Status engine_catalog_load(EngineConnection *connection, Arena *arena, EngineCatalog **catalog_out, Error *err) {
-    EngineRelationVec relations = {0};
-    TRY(check_interrupt(connection, err));
-    TRY(connection->engine->type->relations(connection->session, arena, &relations, err));
-
-    EngineCatalog *catalog = ARENA_NEW(arena, EngineCatalog);
-    catalog->kinds = str_map_create(arena, STR_MAP_FOLD);
-    AUTO(strbuf) StrBuf key = {0};
-    for (size_t i = 0; i < relations.count; i++) {
-        strbuf_clear(&key);
-        catalog_key(&key, relations.items[i].schema, relations.items[i].name);
-        str_map_put(catalog->kinds, strbuf_copy(&key, arena), &relations.items[i].kind);
-    }
-    *catalog_out = catalog;
-    return OK;
-}
-
-RelationKind engine_catalog_kind(const EngineCatalog *catalog, SqlRelation relation) {
-    AUTO(strbuf) StrBuf key = {0};
-    catalog_key(&key, relation.schema, relation.name);
-    const RelationKind *kind = str_map_find(catalog->kinds, strbuf_str(&key));
-    return kind != NULL ? *kind : RELATION_ABSENT;
-}
-
-Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out, Error *err) {
-    TRY(check_interrupt(connection, err));
-    return connection->engine->type->environment_views(connection->session, arena, views_out, err);
-}
-
-static Status create_in_transaction(EngineConnection *connection, const StrVec *schemas, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    TRY(engine_begin(connection, err));
-    for (size_t i = 0; i < schemas->count; i++) {
-        strbuf_clear(&sql);
-        strbuf_text(&sql, "CREATE SCHEMA IF NOT EXISTS ");
-        sql_identifier(&sql, schemas->items[i]);
-        TRY(connection->engine->type->execute(connection->session, strbuf_str(&sql), NULL, err));
-    }
-    return engine_commit(connection, err);
-}
-
-Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas, Error *err) {
-    const EngineType *type = connection->engine->type;
-    AUTO(arena) Arena *arena = arena_create();
-    StrVec missing = {0};
-
-    if (type->in_transaction(connection->session)) {
-        return error_set(err, ERROR_INTERNAL, "schemas are created inside another transaction");
-    }
-    TRY(check_interrupt(connection, err));
-    TRY(type->missing_schemas(connection->session, schemas, arena, &missing, err));
-    if (missing.count == 0) {
-        return OK;
-    }
-    Status status = create_in_transaction(connection, &missing, err);
-    if (failed(status)) {
-        engine_rollback(connection);
-        return error_wrap(err, "creating schemas in engine '" STR_FMT "'", STR_ARG(engine_name(connection->engine)));
-    }
-    return OK;
 }

@@ -30,7 +30,9 @@ typedef struct EngineCapabilities {
     bool except_in_delete;  /* EXCEPT inside such a subquery */
     bool attach;            /* other databases can be made visible */
     bool row_counts;        /* statements tell how many rows they changed */
-    bool parallel_writers;  /* connections may write at the same time */
+    bool parallel_writers;  /* connections may write at the same time; else the engine makes them wait, see below */
+    bool merge_two_actions; /* an UPDATE and a DELETE in one MERGE */
+    bool nested_columns;    /* STRUCT, MAP and UNION columns, lists of lists */
 } EngineCapabilities;
 
 typedef struct Engine Engine;
@@ -39,8 +41,10 @@ typedef struct EngineConnection EngineConnection;
 typedef struct EngineOptions {
     const EngineConfig *config; /* kept: must outlive the engine */
     Str root;                   /* project root, absolute; kept */
-    Str extension_directory;    /* empty: none; kept */
+    Str extension_directory;    /* empty: `extensions` beside the engine library; kept */
     bool read_only;             /* nothing is written or created; a missing database is an error */
+    /* Attachments that statements may write to; the others are read only. NULL: none. Kept. Nothing when read_only. */
+    const StrVec *writable_aliases;
 } EngineOptions;
 
 /* Contacts nothing. ConfigurationError: a type that this build has not, an unresolved ${NAME}. */
@@ -68,6 +72,9 @@ void engine_resume(Engine *engine);
 /* --- Statements ----------------------------------------------------------------------------------------------------
  */
 
+/* On an engine without parallel_writers one connection at a time is in a transaction of this kind or in an
+ * engine_execute outside of any: the others wait in the call, until engine_interrupt_all. So a thread that has begun
+ * must not begin or execute on another connection of the same engine; reading there is fine. */
 MUST_CHECK Status engine_begin(EngineConnection *connection, Error *err);
 /* For reads that must agree with each other. */
 MUST_CHECK Status engine_begin_read_only(EngineConnection *connection, Error *err);
@@ -84,6 +91,9 @@ MUST_CHECK Status engine_query_int(EngineConnection *connection, const SqlText *
 /* Column names and types of a query, without running it. */
 MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena,
                                   DuckColumnVec *columns_out, Error *err);
+
+/* Refuses, as CompilationError (code column.type), a column whose type the engine cannot store; names it and a cast. */
+MUST_CHECK Status engine_check_columns(const Engine *engine, const DuckColumnVec *columns, Error *err);
 
 /* The session itself on engines of the DuckDB family, for Arrow streams and appenders (duck/duck_arrow.h); NULL on
  * others. Borrowed. */
@@ -123,5 +133,24 @@ MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *
  * transactions most of them would conflict (facts/spikes.md §6). ConfigurationError (code schema.ambiguous): a schema
  * has the name of the database itself. */
 MUST_CHECK Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas, Error *err);
+
+/* --- Attachments: databases that others own -------------------------------------------------------------------------
+ */
+
+/* What statements may count on whose target lies in the attachment `alias`; empty: the engine's own database.
+ * ConfigurationError (code attach.unknown): no such attachment. Contacts nothing. */
+MUST_CHECK Status engine_target_capabilities(const Engine *engine, Str alias, EngineCapabilities *capabilities_out,
+                                             Error *err);
+bool engine_target_is_postgres(const Engine *engine, Str alias);
+
+/* The ordered columns of a table or view, without reading it; `relation.catalog` is an alias, or empty for the engine's
+ * own database. Absent: `exists_out` is false and there are no columns. Any other failure, also that of a view whose
+ * sources are gone, is an error. A transaction that is open stays alive. */
+MUST_CHECK Status engine_relation_columns(EngineConnection *connection, SqlRelation relation, Arena *arena,
+                                          bool *exists_out, DuckColumnVec *columns_out, Error *err);
+
+/* Creates a schema of an attachment unless it is there; then no right to create is needed. Inside a transaction it is a
+ * part of it. */
+MUST_CHECK Status engine_create_external_schema(EngineConnection *connection, Str catalog, Str schema, Error *err);
 
 #endif

@@ -1,66 +1,13 @@
 /* The pool, the catalog questions and the way of an error back to its file, on the DuckDB engine. */
-#include "duck/duck_fixture.h"
-
 #include "base/files.h"
-#include "engine/engine.h"
+#include "engine/engine_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-typedef struct Ground {
-    Arena *arena;
-    Error err;
-    Str folder;
-    EngineConfig config;
-    EngineOptions options;
-    Engine *engine;
-} Ground;
-
 static int open_ground(void **state) {
-    Ground *g = heap_alloc_zeroed(1, sizeof *g);
-    g->arena = arena_create();
-    error_init(&g->err);
-    g->folder = fixture_folder(g->arena);
-    g->config = (EngineConfig){
-        .name = STR("default"),
-        .type = STR("duckdb"),
-        .database = STR("w.duckdb"),
-        .database_path = path_join(g->arena, g->folder, STR("w.duckdb")),
-        .dialect = STR("duckdb"),
-    };
-    g->options = (EngineOptions){.config = &g->config, .root = g->folder, .extension_directory = STR_EMPTY};
-    assert_ok(engine_create(&g->options, &g->engine, &g->err), &g->err);
-    *state = g;
-    return 0;
-}
-
-static int close_ground(void **state) {
-    Ground *g = *state;
-    engine_destroy(g->engine);
-    fixture_remove(g->folder);
-    error_deinit(&g->err);
-    arena_destroy(g->arena);
-    free(g);
-    return 0;
-}
-
-static EngineConnection *connect(Ground *g) {
-    EngineConnection *connection = NULL;
-    assert_ok(engine_connect(g->engine, &connection, &g->err), &g->err);
-    return connection;
-}
-
-static void run(Ground *g, EngineConnection *connection, const char *text) {
-    SqlText sql = sql_text_own(g->arena, str_from(text));
-    assert_ok(engine_execute(connection, &sql, NULL, &g->err), &g->err);
-}
-
-static int64_t number(Ground *g, EngineConnection *connection, const char *text) {
-    int64_t found = 0;
-    SqlText sql = sql_text_own(g->arena, str_from(text));
-    assert_ok(engine_query_int(connection, &sql, &found, &g->err), &g->err);
-    return found;
+    return ground_open(state, STR("duckdb"), STR("w.duckdb"));
 }
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
@@ -71,7 +18,7 @@ static void nothing_is_opened_before_the_first_connection(void **state) {
     assert_str(engine_name(g->engine), "default");
     assert_true(engine_capabilities(g->engine)->transactions);
     assert_false(file_exists(g->config.database_path));
-    engine_release(connect(g));
+    engine_release(ground_connect(g));
     assert_true(engine_database_exists(g->engine));
 }
 
@@ -92,7 +39,7 @@ static void a_failed_opening_is_tried_again(void **state) {
     assert_failed(engine_connect(reader, &connection, &g->err));
     assert_contains(g->err.message, "does not exist");
 
-    engine_release(connect(g));
+    engine_release(ground_connect(g));
     engine_destroy(TAKE(g->engine));
     g->options.read_only = false;
     assert_ok(engine_connect(reader, &connection, &g->err), &g->err);
@@ -116,8 +63,8 @@ static void settings_and_attachments_are_there_for_all_connections(void **state)
 
     config_setting_vec_push(g->arena, &g->config.settings, (ConfigSetting){STR("threads"), STR("2")});
     attach_config_vec_push(g->arena, &g->config.attach, (AttachConfig){.alias = STR("crm"), .uri = crm});
-    AUTO(engine_connection) EngineConnection *first = connect(g);
-    AUTO(engine_connection) EngineConnection *second = connect(g);
+    AUTO(engine_connection) EngineConnection *first = ground_connect(g);
+    AUTO(engine_connection) EngineConnection *second = ground_connect(g);
     assert_int_equal(number(g, first, "SELECT current_setting('threads')"), 2);
     assert_int_equal(number(g, second, "SELECT a FROM crm.t"), 42);
     engine_release(TAKE(first));
@@ -142,16 +89,16 @@ static void a_missing_attachment_has_the_place_of_its_line(void **state) {
 
 static void a_released_connection_is_used_again_without_its_transaction(void **state) {
     Ground *g = *state;
-    EngineConnection *first = connect(g);
+    EngineConnection *first = ground_connect(g);
     run(g, first, "CREATE TABLE t (a INT)");
     assert_ok(engine_begin(first, &g->err), &g->err);
     run(g, first, "INSERT INTO t VALUES (1)");
     engine_release(first);
 
-    EngineConnection *again = connect(g);
+    EngineConnection *again = ground_connect(g);
     assert_ptr_equal(again, first);
     assert_int_equal(number(g, again, "SELECT count(*) FROM t"), 0);
-    EngineConnection *other = connect(g);
+    EngineConnection *other = ground_connect(g);
     assert_ptr_not_equal(other, again);
     engine_release(again);
     engine_release(other);
@@ -196,7 +143,7 @@ static void builders_work_side_by_side_from_a_cold_start(void **state) {
         assert_int_equal(pthread_join(builders[i].thread, NULL), 0);
         assert_false(builders[i].failed);
     }
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     assert_int_equal(number(g, connection, "SELECT count(*) FROM duckdb_tables()"), BUILDER_COUNT * 10);
     engine_release(connection);
 }
@@ -239,7 +186,7 @@ static void interrupting_all_ends_every_statement_and_lets_none_begin(void **sta
         assert_int_equal(builders[i].kind, ERROR_INTERRUPTED);
     }
 
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     SqlText sql = sql_text_own(g->arena, STR("SELECT 1"));
     int64_t one = 0;
     assert_failed(engine_query_int(connection, &sql, &one, &g->err));
@@ -259,7 +206,7 @@ static void errors_have_the_place_the_user_wrote(void **state) {
         sql_text_from_file(g->arena, &file, 0, file.content.size),
     };
     SqlText sql = sql_text_concat(g->arena, parts, COUNT_OF(parts));
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     assert_failed(engine_execute(connection, &sql, NULL, &g->err));
     assert_int_equal(g->err.kind, ERROR_EXECUTION);
     assert_str(g->err.place.file, "models/a.sql");
@@ -277,7 +224,7 @@ static void errors_have_the_place_the_user_wrote(void **state) {
 
 static void a_commit_after_a_failed_statement_fails(void **state) {
     Ground *g = *state;
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     SqlText bad = sql_text_own(g->arena, STR("SELECT nothing"));
     assert_ok(engine_begin(connection, &g->err), &g->err);
     run(g, connection, "CREATE TABLE t (a INT)");
@@ -305,7 +252,7 @@ static void fill_catalog(Ground *g, EngineConnection *connection) {
 
 static void relations_are_found_without_case(void **state) {
     Ground *g = *state;
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     fill_catalog(g, connection);
     static const struct {
         const char *schema, *name, *kind;
@@ -330,7 +277,7 @@ static void relations_are_found_without_case(void **state) {
 
 static void environment_views_are_told_from_the_users(void **state) {
     Ground *g = *state;
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     EngineViewVec views;
     fill_catalog(g, connection);
     assert_ok(engine_environment_views(connection, g->arena, &views, &g->err), &g->err);
@@ -346,7 +293,7 @@ static void environment_views_are_told_from_the_users(void **state) {
 
 static void missing_schemas_are_created_together(void **state) {
     Ground *g = *state;
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     StrVec schemas = {0};
     str_vec_push(g->arena, &schemas, STR("interlace__silver"));
     str_vec_push(g->arena, &schemas, STR("a.\"b"));
@@ -366,17 +313,18 @@ static void missing_schemas_are_created_together(void **state) {
 
 static void a_schema_named_like_the_file_is_refused(void **state) {
     Ground *g = *state;
-    EngineConnection *connection = connect(g);
+    EngineConnection *connection = ground_connect(g);
     StrVec schemas = {0};
     str_vec_push(g->arena, &schemas, STR("W"));
     assert_failed(engine_create_schemas(connection, &schemas, &g->err));
     assert_int_equal(g->err.kind, ERROR_CONFIGURATION);
-    assert_contains(g->err.message, "schema 'W' has the name of the database file");
+    assert_contains(g->err.message, "schema 'W' has the name of the database");
+    assert_contains(g->err.hint, "give the file another name");
     engine_release(connection);
 }
 
 int main(void) {
-#define GROUND_TEST(name) cmocka_unit_test_setup_teardown(name, open_ground, close_ground)
+#define GROUND_TEST(name) cmocka_unit_test_setup_teardown(name, open_ground, ground_close)
     const struct CMUnitTest tests[] = {
         GROUND_TEST(nothing_is_opened_before_the_first_connection),
         GROUND_TEST(types_that_are_not_there_are_refused),

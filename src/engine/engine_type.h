@@ -17,6 +17,7 @@ DEFINE_VEC(EngineRelationVec, engine_relation_vec, EngineRelation)
 typedef struct EngineType {
     const char *name; /* as in `type:` of the configuration */
     EngineCapabilities capabilities;
+    const char *ambiguous_schema_hint; /* what to do about a schema that has the name of the database */
 
     bool (*exists)(const EngineOptions *options);
     Status (*open)(const EngineOptions *options, void **database_out, Error *err);
@@ -39,8 +40,14 @@ typedef struct EngineType {
     Status (*relations)(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
     Status (*environment_views)(void *session, Arena *arena, EngineViewVec *views_out, Error *err);
     Status (*missing_schemas)(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out, Error *err);
+
+    Status (*check_columns)(const DuckColumnVec *columns, Error *err); /* NULL: all types can be stored */
+    Status (*relation_columns)(void *session, SqlRelation relation, Arena *arena, bool *exists_out,
+                               DuckColumnVec *columns_out, Error *err);
+    Status (*create_external_schema)(void *session, Str catalog, Str schema, Error *err);
 } EngineType;
 
 extern const EngineType engine_type_duckdb;
+extern const EngineType engine_type_ducklake;
 
 #endif

@@ -87,11 +87,13 @@ static Status carry_out(Task *task, const TaskPlan *plan, Error *err) {
     task_begin(task, plan->write(plan->context, task->id, arena));
     Status work = plan->work == NULL ? OK : plan->work(task, plan->work_context, &work_reason);
     task_wait_for_outcome(task);
-    if (!failed(work) && task->outcome == TASK_RESULT && plan->verify != NULL) {
-        work = plan->verify(task, plan->work_context, &work_reason);
-        task->is_spent |= failed(work);
-    }
     Status inputs = task_finish(task, &input_reason);
+    /* An input that failed may have ended the output too: it is the reason then, not what is missing. */
+    bool is_to_verify = !failed(work) && !failed(inputs) && task->outcome == TASK_RESULT && plan->verify != NULL;
+    if (is_to_verify && failed(plan->verify(task, plan->work_context, &work_reason))) {
+        work = FAILED;
+        task->is_spent = true;
+    }
     return conclude(task, work, &work_reason, inputs, &input_reason, err);
 }
 

@@ -25,7 +25,11 @@ static Status read_bound(const Zone *zone, const char *option, Str text, bool *i
 
 Status window_request_read(Session *session, const ApplyOptions *options, const Zone **zone_out,
                            WindowRequest *request_out, Error *err) {
-    WindowRequest request = {.verb = options->verb, .catch_up = options->catch_up};
+    WindowRequest request = {
+        .verb = options->verb,
+        .catch_up = options->catch_up,
+        .environment = str_equal(options->environment, STR("prod")) ? STR_EMPTY : options->environment,
+    };
     const Zone *zone = NULL;
     TRY(session_zone(session, &zone, err));
     request.now = zone_wall(zone, clock_now_us());

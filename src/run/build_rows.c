@@ -139,8 +139,8 @@ static void interrupt_input(void *context, const PythonParameter *parameter, Duc
 static Status create_stage(PythonBuild *python, Error *err) {
     Build *build = python->build;
     AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "CREATE OR REPLACE TABLE ");
-    sql_relation(&sql, python->stage);
+    strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE ");
+    sql_identifier(&sql, python->stage.name);
     strbuf_text(&sql, " (");
     for (size_t i = 0; i < build->columns.count; i++) {
         strbuf_text(&sql, i > 0 ? ", " : "");

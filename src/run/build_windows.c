@@ -177,14 +177,11 @@ Status build_find_first_range(Build *build, Error *err) {
     }
     Window range;
     bool is_empty = false;
-    TRY(window_first_range(build->task->model, has_rows, bounds[0], bounds[1], context->now, context->zone, &range,
-                           &is_empty, err));
+    TRY(window_first_range(build->task->model, has_rows, bounds[0], bounds[1], context->zone, &range, &is_empty, err));
     build->filled = (Window){0};
     if (is_empty) {
-        session_note(context->session,
-                     "model '" STR_FMT "': its source has no rows yet, so its table is empty; the next "
-                     "`interlace run -s " STR_FMT "` looks again",
-                     STR_ARG(build->task->model->name), STR_ARG(build->task->model->name));
+        Str note = window_empty_source_note(build->task->model, build->arena);
+        session_note(context->session, STR_FMT, STR_ARG(note));
         return OK;
     }
     if (!window_recordable(build->target.grain, range, context->now, &build->filled)) {

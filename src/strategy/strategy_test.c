@@ -1,3 +1,4 @@
+/* The statements of each strategy by their roles, for each set of what an engine can do, without an engine. */
 #include "strategy/strategy.h"
 
 #include <setjmp.h>
@@ -7,7 +8,232 @@
 
 #include <cmocka.h>
 
-static const EngineCapabilities duckdb_like = {.create_or_replace = true, .transactions = true};
+static const EngineCapabilities duckdb_like = {
+    .create_or_replace = true,
+    .merge = true,
+    .transactions = true,
+    .mutation_subquery = true,
+    .except_in_delete = true,
+    .row_counts = true,
+};
+static const EngineCapabilities ducklake_like = {
+    .create_or_replace = true,
+    .merge = true,
+    .transactions = true,
+    .mutation_subquery = true,
+    .row_counts = true,
+};
+static const EngineCapabilities plain_sql = {.transactions = true, .mutation_subquery = true, .row_counts = true};
+static const EngineCapabilities no_subqueries = {.merge = true, .row_counts = true};
+
+static void assert_str(Str actual, const char *expected) {
+    if (!str_equal(actual, str_from(expected))) {
+        fail_msg("got " STR_FMT ", expected %s", STR_ARG(actual), expected);
+    }
+}
+
+static void assert_has(Str text, const char *part) {
+    if (str_find(text, str_from(part)) == STR_NOT_FOUND) {
+        fail_msg("'" STR_FMT "' has no '%s'", STR_ARG(text), part);
+    }
+}
+
+/* --- Roles -------------------------------------------------------------------------------------------------------- */
+
+static char role_letter(StatementRole role) {
+    static const char letters[STATEMENT_ROLE_COUNT] = {
+        [STATEMENT_STAGE] = 's',  [STATEMENT_REFUSE] = '?', [STATEMENT_EVOLVE] = 'e', [STATEMENT_CREATE] = 'C',
+        [STATEMENT_INSERT] = '+', [STATEMENT_UPDATE] = '~', [STATEMENT_DELETE] = '-', [STATEMENT_RUN] = 'r',
+        [STATEMENT_COUNT] = '#',  [STATEMENT_DROP] = 'd',
+    };
+    return letters[role];
+}
+
+static DuckColumnVec columns_of(Arena *arena, StrategyKind kind, bool is_target) {
+    DuckColumnVec columns = {0};
+    duck_column_vec_push(arena, &columns, (DuckColumn){STR("id"), STR("BIGINT")});
+    duck_column_vec_push(arena, &columns, (DuckColumn){STR("v"), STR("VARCHAR")});
+    duck_column_vec_push(arena, &columns, (DuckColumn){STR("at"), STR("TIMESTAMP")});
+    if (is_target && kind == STRATEGY_HASH_MERGE) {
+        duck_column_vec_push(arena, &columns, (DuckColumn){STR("_hash"), STR("VARCHAR")});
+    }
+    if (is_target && kind == STRATEGY_SCD) {
+        duck_column_vec_push(arena, &columns, (DuckColumn){STR("_valid_from"), STR("TIMESTAMP")});
+        duck_column_vec_push(arena, &columns, (DuckColumn){STR("_valid_to"), STR("TIMESTAMP")});
+    }
+    return columns;
+}
+
+typedef struct RoleCase {
+    StrategyKind kind;
+    bool is_external, is_keyed, is_timed;
+    const EngineCapabilities *capabilities;
+    const char *first, *later; /* letters of role_letter */
+} RoleCase;
+
+static Status write(Arena *arena, const RoleCase *c, bool is_first, StrategyStatementVec *statements, Error *err) {
+    DuckColumnVec source = columns_of(arena, c->kind, false);
+    DuckColumnVec target = columns_of(arena, c->kind, true);
+    StrVec key = {0};
+    if (c->is_keyed) {
+        str_vec_push(arena, &key, STR("ID"));
+    }
+    StrategyInput input = {
+        .model = STR("m"),
+        .engine = STR("spark_1"),
+        .materialise = c->is_external ? MATERIALISE_TABLE : MATERIALISE_VIRTUAL,
+        .target = {.schema = STR("s"), .name = STR("t")},
+        .source = sql_text_own(arena, STR("SELECT 1")),
+        .columns = &source,
+        .target_columns = is_first ? NULL : &target,
+        .key = &key,
+        .time_column = c->is_timed ? STR("at") : STR_EMPTY,
+        .now = STR("TIMESTAMP '2026-07-01'"),
+        .scratch = {.name = STR("w")},
+        .capabilities = c->capabilities,
+    };
+    return strategy_write(c->kind, &input, arena, statements, NULL, err);
+}
+
+static void check_roles(const RoleCase *c, bool is_first) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error err = {0};
+    StrategyStatementVec statements = {0};
+    AUTO(strbuf) StrBuf letters = {0};
+    assert_false(failed(write(arena, c, is_first, &statements, &err)));
+    for (size_t i = 0; i < statements.count; i++) {
+        const StrategyStatement *statement = &statements.items[i];
+        strbuf_char(&letters, role_letter(statement->role));
+        assert_int_equal(statement->role == STATEMENT_REFUSE, statement->refusal != REFUSAL_NONE);
+        assert_true(str_find_char(statement->sql.text, '{') == STR_NOT_FOUND);
+    }
+    print_message("# %s, %s\n", strategy_name(c->kind), is_first ? "first" : "later");
+    assert_str(strbuf_str(&letters), is_first ? c->first : c->later);
+}
+
+static void test_02_1_1_roles_of_each_strategy(void **state) {
+    (void)state;
+    /* clang-format off */
+    static const RoleCase cases[] = {
+        {STRATEGY_REPLACE, false, false, false, &duckdb_like, "C", "C"},
+        {STRATEGY_REPLACE, false, false, false, &plain_sql, "rC", "rC"},
+        {STRATEGY_REPLACE, true, false, false, &duckdb_like, "C+", "-+"},
+        {STRATEGY_APPEND, true, false, false, &duckdb_like, "C+", "+"},
+        {STRATEGY_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
+        {STRATEGY_MERGE, true, true, false, &duckdb_like, "C+??", "s??#~#d"},
+        {STRATEGY_MERGE, false, true, false, &plain_sql, "rC??", "ss??~+d"},
+        {STRATEGY_FULL_MERGE, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?ss-#~#dd"},
+        {STRATEGY_FULL_MERGE, false, true, false, &ducklake_like, "C?s?#rrd", "s?s?sss-#~#ddd"},
+        {STRATEGY_FULL_MERGE, false, true, false, &plain_sql, "rC?ss?#rrd", "ss?ss?ssss-~+ddd"},
+        {STRATEGY_HASH_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
+        {STRATEGY_HASH_MERGE, false, true, false, &plain_sql, "rC??", "ss??~+d"},
+        {STRATEGY_HASH_MERGE, false, true, false, &no_subqueries, "rC??", "ss??#~#d"},
+        {STRATEGY_SCD, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?ss~+dd"},
+        {STRATEGY_SCD, false, true, true, &duckdb_like, "s??s?ssCdd", "s??s?sssssss~~+ddddddd"},
+        {STRATEGY_INCREMENTAL, false, false, true, &duckdb_like, "C", "-+"},
+        {STRATEGY_INCREMENTAL, false, true, true, &duckdb_like, "C??", "s??#~#d"},
+        {STRATEGY_INCREMENTAL, false, true, true, &plain_sql, "rC??", "ss??~+d"},
+    };
+    /* clang-format on */
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_roles(&cases[i], true);
+        check_roles(&cases[i], false);
+    }
+}
+
+/* Nothing is written to a table that is there before its source has been looked at. */
+static void checks_come_before_the_first_write(void **state) {
+    (void)state;
+    static const StrategyKind keyed[] = {STRATEGY_MERGE, STRATEGY_FULL_MERGE, STRATEGY_HASH_MERGE, STRATEGY_SCD,
+                                         STRATEGY_INCREMENTAL};
+    for (size_t i = 0; i < COUNT_OF(keyed); i++) {
+        AUTO(arena) Arena *arena = arena_create();
+        AUTO(error) Error err = {0};
+        StrategyStatementVec statements = {0};
+        RoleCase c = {.kind = keyed[i], .is_keyed = true, .is_timed = true, .capabilities = &duckdb_like};
+        assert_false(failed(write(arena, &c, false, &statements, &err)));
+        bool has_written = false;
+        for (size_t j = 0; j < statements.count; j++) {
+            StatementRole role = statements.items[j].role;
+            assert_false(has_written && role == STATEMENT_REFUSE);
+            has_written = has_written || role == STATEMENT_EVOLVE || role == STATEMENT_INSERT ||
+                          role == STATEMENT_UPDATE || role == STATEMENT_DELETE || role == STATEMENT_RUN;
+        }
+        assert_true(has_written);
+    }
+}
+
+static void engines_without_subqueries_are_told_what_they_can_do(void **state) {
+    (void)state;
+    static const StrategyKind kinds[] = {STRATEGY_SCD, STRATEGY_FULL_MERGE};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        AUTO(arena) Arena *arena = arena_create();
+        AUTO(error) Error err = {0};
+        StrategyStatementVec statements = {0};
+        RoleCase c = {.kind = kinds[i], .is_keyed = true, .capabilities = &no_subqueries};
+        assert_true(failed(write(arena, &c, false, &statements, &err)));
+        assert_int_equal(err.kind, ERROR_PLAN);
+        assert_has(err.message, "spark_1");
+        assert_has(err.message, strategy_name(kinds[i]));
+        assert_has(err.hint, "hash_merge");
+    }
+}
+
+static void accumulating_strategies_are_the_five(void **state) {
+    (void)state;
+    for (StrategyKind kind = 0; kind < STRATEGY_COUNT; kind++) {
+        bool expected = kind != STRATEGY_REPLACE && kind != STRATEGY_APPEND;
+        assert_int_equal(strategy_is_accumulating(kind), expected);
+        assert_int_equal(strategy_needs_stage(kind), expected);
+    }
+}
+
+/* --- Columns ------------------------------------------------------------------------------------------------------ */
+
+static Status write_columns(Arena *arena, const char *const *names, const char *key, const char *time, Error *err) {
+    DuckColumnVec columns = {0};
+    for (; *names != NULL; names++) {
+        duck_column_vec_push(arena, &columns, (DuckColumn){str_from(*names), STR("DATE")});
+    }
+    StrVec keys = {0};
+    str_vec_push(arena, &keys, str_from(key));
+    StrategyInput input = {
+        .model = STR("m"),
+        .target = {.name = STR("t")},
+        .source = sql_text_own(arena, STR("SELECT 1")),
+        .columns = &columns,
+        .key = &keys,
+        .time_column = str_from(time),
+        .scratch = {.name = STR("w")},
+        .capabilities = &duckdb_like,
+    };
+    StrategyStatementVec statements = {0};
+    return strategy_write(STRATEGY_INCREMENTAL, &input, arena, &statements, NULL, err);
+}
+
+static void key_and_time_must_be_columns_with_names_of_their_own(void **state) {
+    (void)state;
+    static const struct {
+        const char *names[4], *key, *time, *message;
+    } cases[] = {
+        {{"id", "at"}, "ID", "At", NULL},
+        {{"id", "at"}, "nr", "at", "key column 'nr' is not among the columns of the query: id, at"},
+        {{"id", "at"}, "id", "seen", "time column 'seen' is not among the columns of the query: id, at"},
+        {{"id", "at", "ID"}, "id", "at", "more than one column named ID"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        AUTO(arena) Arena *arena = arena_create();
+        AUTO(error) Error err = {0};
+        Status status = write_columns(arena, cases[i].names, cases[i].key, cases[i].time, &err);
+        assert_int_equal(failed(status), cases[i].message != NULL);
+        if (cases[i].message != NULL) {
+            assert_int_equal(err.kind, ERROR_EXECUTION);
+            assert_has(err.message, cases[i].message);
+        }
+    }
+}
+
+/* --- Replace ------------------------------------------------------------------------------------------------------ */
 
 static Str write_one(StrategyInput input, Arena *arena) {
     AUTO(error) Error err = {0};
@@ -17,12 +243,6 @@ static Str write_one(StrategyInput input, Arena *arena) {
     assert_false(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, NULL, &err)));
     assert_int_equal(statements.count, 1);
     return statements.items[0].sql.text;
-}
-
-static void assert_str(Str actual, const char *expected) {
-    if (!str_equal(actual, str_from(expected))) {
-        fail_msg("got " STR_FMT ", expected %s", STR_ARG(actual), expected);
-    }
 }
 
 static void replace_makes_the_table_anew_from_the_query(void **state) {
@@ -52,41 +272,48 @@ static void replace_makes_an_empty_table_for_an_appender(void **state) {
                                         "(\"id\" BIGINT, \"a b\" STRUCT(x INTEGER))");
 }
 
+/* --- Places ------------------------------------------------------------------------------------------------------- */
+
 static void statements_keep_the_places_of_the_query(void **state) {
     (void)state;
+    static const StrategyKind kinds[] = {STRATEGY_REPLACE, STRATEGY_MERGE, STRATEGY_SCD};
     AUTO(arena) Arena *arena = arena_create();
-    AUTO(error) Error err = {0};
-    SourceFile file = {.path = STR("models/a.sql"), .content = STR("SELECT 1 AS id,\n  nothing")};
-    StrategyInput input = {.materialise = MATERIALISE_VIRTUAL,
-                           .source = sql_text_from_file(arena, &file, 0, file.content.size),
-                           .target = {.schema = STR("s"), .name = STR("t")},
-                           .capabilities = &duckdb_like};
-    StrategyStatementVec statements = {0};
-    assert_false(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, NULL, &err)));
-    const SqlText *sql = &statements.items[0].sql;
-    SourceSpan place = sql_text_place(sql, str_find(sql->text, STR("nothing")), arena);
-    assert_int_equal(place.line, 2);
-    assert_int_equal(place.column, 3);
-}
-
-static void an_engine_without_create_or_replace_is_refused(void **state) {
-    (void)state;
-    AUTO(arena) Arena *arena = arena_create();
-    AUTO(error) Error err = {0};
-    EngineCapabilities none = {0};
-    StrategyInput input = {.capabilities = &none};
-    StrategyStatementVec statements = {0};
-    assert_true(failed(strategy_write(STRATEGY_REPLACE, &input, arena, &statements, NULL, &err)));
-    assert_int_equal(err.kind, ERROR_PLAN);
+    SourceFile file = {.path = STR("models/a.sql"), .content = STR("SELECT 1 AS id,\n  nothing -- a comment")};
+    DuckColumnVec columns = columns_of(arena, STRATEGY_MERGE, false);
+    StrVec key = {0};
+    str_vec_push(arena, &key, STR("id"));
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        AUTO(error) Error err = {0};
+        StrategyInput input = {
+            .source = sql_text_from_file(arena, &file, 0, file.content.size),
+            .target = {.schema = STR("s"), .name = STR("t")},
+            .columns = &columns,
+            .key = &key,
+            .now = STR("now()"),
+            .scratch = {.name = STR("w")},
+            .capabilities = &duckdb_like,
+        };
+        StrategyStatementVec statements = {0};
+        assert_false(failed(strategy_write(kinds[i], &input, arena, &statements, NULL, &err)));
+        const SqlText *sql = &statements.items[0].sql;
+        SourceSpan place = sql_text_place(sql, str_find(sql->text, STR("nothing")), arena);
+        assert_int_equal(place.line, 2);
+        assert_int_equal(place.column, 3);
+        assert_str(place.file, "models/a.sql");
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_02_1_1_roles_of_each_strategy),
+        cmocka_unit_test(checks_come_before_the_first_write),
+        cmocka_unit_test(engines_without_subqueries_are_told_what_they_can_do),
+        cmocka_unit_test(accumulating_strategies_are_the_five),
+        cmocka_unit_test(key_and_time_must_be_columns_with_names_of_their_own),
         cmocka_unit_test(replace_makes_the_table_anew_from_the_query),
         cmocka_unit_test(replace_of_a_view_model_makes_a_view),
         cmocka_unit_test(replace_makes_an_empty_table_for_an_appender),
         cmocka_unit_test(statements_keep_the_places_of_the_query),
-        cmocka_unit_test(an_engine_without_create_or_replace_is_refused),
     };
     return cmocka_run_group_tests_name("strategy", tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ static void replace_items(Arena *arena, IntervalSet *set, size_t from, size_t to
         interval_vec_push(arena, set, (Window){0});
     }
     if (behind > 0) {
+        assert(set->items != NULL);
         memmove(set->items + from + count, set->items + to, behind * sizeof *set->items);
     }
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,2 @@
+/* interlace: {materialise: view} */
+SELECT * FROM raw.events WHERE kind = 'purchase'

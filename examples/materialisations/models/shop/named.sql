@@ -1,0 +1,2 @@
+/* interlace: {materialise: ephemeral} */
+SELECT *, upper(customer) AS customer_name FROM shop.orders
