@@ -10,7 +10,7 @@
 
 #define PASS_COUNT_MAX 10
 #define CALL_COUNT_MAX 50000
-#define MADE_SIZE_MAX ((size_t)512 << 10) /* bytes of all bodies with their arguments, those inside others too */
+#define MADE_SIZE_MAX ((size_t)256 << 10) /* bytes of all bodies with their arguments, those inside others too */
 
 DEFINE_VEC(SqlTextVec, sql_text_vec, SqlText)
 
@@ -172,11 +172,11 @@ static Status check_capture(Expander *expander, const SqlMacro *macro, const Sql
     return OK;
 }
 
-static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlParameterUse *use, SqlEditVec *edits) {
+static Status add_use_edit(Expander *expander, const MacroCall *call, const SqlParameterUse *use,
+                           const SqlTokens *tokens, SqlEditVec *edits) {
     SqlText argument = call->arguments.items[use->parameter];
-    SqlTokens tokens = sql_tokens(argument.text, expander->arena);
-    TRY(check_capture(expander, call->macro, &argument, &tokens, use));
-    SqlText replacement = stands_alone(&tokens) ? argument : in_parentheses(expander, argument);
+    TRY(check_capture(expander, call->macro, &argument, tokens, use));
+    SqlText replacement = stands_alone(tokens) ? argument : in_parentheses(expander, argument);
     SqlEdit edit = {.start = use->start, .end = use->end, .replacement = replacement};
     sql_edit_vec_push(expander->arena, edits, edit);
     return OK;
@@ -201,8 +201,13 @@ static Status apply_macro(Expander *expander, const MacroCall *call, SqlText *ap
     SqlEditVec edits = {0};
     SqlText applied = {0};
     TRY(check_made_size(expander, call));
+    SqlTokens *tokens = ARENA_NEW_ARRAY(expander->arena, SqlTokens, call->arguments.count);
+    for (size_t i = 0; i < call->arguments.count; i++) {
+        tokens[i] = sql_tokens(call->arguments.items[i].text, expander->arena);
+    }
     for (size_t i = 0; i < call->uses->count; i++) {
-        TRY(add_use_edit(expander, call, &call->uses->items[i], &edits));
+        const SqlParameterUse *use = &call->uses->items[i];
+        TRY(add_use_edit(expander, call, use, &tokens[use->parameter], &edits));
     }
     TRY(sql_text_edit(&macro->body, &edits, expander->arena, &applied, expander->err));
     *applied_out = in_parentheses(expander, applied);
