@@ -181,17 +181,29 @@ static SqlEdit clock_edit(const SqlClockRead *read, Str expression, Arena *arena
     return (SqlEdit){.start = read->start, .end = read->end, .replacement = sql_text_own(arena, text)};
 }
 
-static Status add_clock_edits(const SqlText *text, const SqlFacts *facts, const Str *expressions, Arena *arena,
+static bool is_left_to_clock(const SqlClockRead *read, const StrVec *columns) {
+    for (size_t i = 0; columns != NULL && read->output.size > 0 && i < columns->count; i++) {
+        if (str_equal_fold(columns->items[i], read->output)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status add_clock_edits(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
                               SqlEditVec *edits, Error *err) {
     for (size_t i = 0; i < facts->clock_reads.count; i++) {
         const SqlClockRead *read = &facts->clock_reads.items[i];
+        if (is_left_to_clock(read, splice->clock_columns)) {
+            continue;
+        }
         if (read->end > text->text.size) {
             return error_set(err, ERROR_COMPILATION,
                              "the engine's parser gave no place for the read of the clock '" STR_FMT
                              "', so it cannot be replaced",
                              STR_ARG(read->name));
         }
-        sql_edit_vec_push(arena, edits, clock_edit(read, expressions[read->kind], arena));
+        sql_edit_vec_push(arena, edits, clock_edit(read, splice->clock[read->kind], arena));
     }
     return OK;
 }
@@ -226,7 +238,7 @@ Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *s
     SqlEditVec edits = {0};
     add_name_edits(text->text, facts, splice->replacements, arena, &edits);
     if (splice->clock != NULL) {
-        TRY(add_clock_edits(text, facts, splice->clock, arena, &edits, err));
+        TRY(add_clock_edits(text, facts, splice, arena, &edits, err));
     }
     if (splice->file_root.size > 0) {
         add_file_edits(text->text, facts, splice->file_root, arena, &edits);

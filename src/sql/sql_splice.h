@@ -26,6 +26,7 @@ typedef struct SqlSplice {
     size_t inlined_count;
     Str file_root;      /* absolute; not empty: names of files that are relative become absolute, from there */
     const Str *clock;   /* SQL_CLOCK_KIND_COUNT expressions that reads of the clock become; NULL: they stay */
+    const StrVec *clock_columns; /* reads that make only these stay; may be NULL */
     bool is_expression; /* an expression behind a SELECT of ours: it gets no alias */
 } SqlSplice;
 

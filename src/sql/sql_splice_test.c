@@ -32,7 +32,9 @@ static Str bound(SqlFixture *f, const char *sql) {
         replacements[i].filter = STR("x > 1");
     }
     SqlText result = {0};
-    SqlSplice splice = {.replacements = replacements, .clock = clock};
+    StrVec wall = {0};
+    str_vec_push(f->arena, &wall, STR("loaded_at"));
+    SqlSplice splice = {.replacements = replacements, .clock = clock, .clock_columns = &wall};
     assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
     (void)parse(f, result.text);
     return result.text;
@@ -49,6 +51,7 @@ static void reads_of_the_clock_are_bound_and_keep_their_column(void **state) {
         {"select age((x)) as a, age(y, now()) as b", "select age(TIMESTAMP 'm', (x)) as a, age(y, (TIMESTAMPTZ 'i')) as b"},
         {"select now()::date as a, localtimestamp as b, localtime as c, current_time as d",
          "select (TIMESTAMPTZ 'i')::date as a, (TIMESTAMP 'w') as b, (TIME 't') as c, (TIMETZ 'z') as d"},
+        {"select now() as Loaded_at, today() as d", "select now() as Loaded_at, (DATE 'd') as d"},
         {"select \"current_date\", t.current_date, 'now()' as a /* now() */", 0},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
