@@ -173,16 +173,11 @@ static void write_promoted_event(const Event *event, JsonWriter *writer, Arena *
 
 typedef void (*EventWriter)(const Event *event, JsonWriter *writer, Arena *arena);
 static const EventWriter event_writers[] = {
-    [EVENT_PLAN] = write_plan_event,
-    [EVENT_MODEL_START] = write_start_event,
-    [EVENT_MODEL_WINDOW] = write_window_event,
-    [EVENT_MODEL_DONE] = write_done_event,
-    [EVENT_MODEL_FAILED] = write_failed_event,
-    [EVENT_MODEL_CANCELLED] = write_cancelled_event,
-    [EVENT_CHECK] = write_check_event,
-    [EVENT_LOG] = write_log_event,
-    [EVENT_NOTE] = write_note_event,
-    [EVENT_PROMOTED] = write_promoted_event,
+    [EVENT_PLAN] = write_plan_event,           [EVENT_MODEL_START] = write_start_event,
+    [EVENT_MODEL_WINDOW] = write_window_event, [EVENT_MODEL_DONE] = write_done_event,
+    [EVENT_MODEL_FAILED] = write_failed_event, [EVENT_MODEL_CANCELLED] = write_cancelled_event,
+    [EVENT_CHECK] = write_check_event,         [EVENT_LOG] = write_log_event,
+    [EVENT_NOTE] = write_note_event,           [EVENT_PROMOTED] = write_promoted_event,
 };
 static_assert(COUNT_OF(event_writers) == EVENT_SUMMARY, "one row per EventType but the last");
 

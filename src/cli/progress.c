@@ -84,7 +84,8 @@ void progress_take(Progress *progress, const Event *event, int64_t now_us, const
         return;
     case EVENT_MODEL_START:
         progress->started_us = progress->started_us == 0 ? now_us : progress->started_us;
-        progress_row_vec_push(progress->arena, &progress->running, (ProgressRow){.model = event->model, .started_us = now_us});
+        progress_row_vec_push(progress->arena, &progress->running,
+                              (ProgressRow){.model = event->model, .started_us = now_us});
         return;
     case EVENT_MODEL_WINDOW:
         take_window(progress, event);

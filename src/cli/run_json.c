@@ -78,15 +78,16 @@ static void write_batches(const Model *model, const BuildTarget *target, const A
     json_end_array(writer);
 }
 
-static void write_task(const PlanTask *task, const BuildTarget *target, const ApplyOptions *options,
-                       JsonWriter *writer, Arena *arena) {
+static void write_task(const PlanTask *task, const BuildTarget *target, const ApplyOptions *options, JsonWriter *writer,
+                       Arena *arena) {
     json_begin_object(writer);
     json_text_field(writer, STR("name"), task->model->name);
     json_text_field(writer, STR("kind"), str_from(kind_of(task->model)));
     json_text_field(writer, STR("action"), target->is_skipped ? STR("skip") : STR("build"));
     write_windows(target, writer, arena);
     write_batches(task->model, target, options, writer, arena);
-    json_int_field(writer, STR("filled"), target->is_windowed ? interval_set_grains(&target->filled, target->grain) : 0);
+    json_int_field(writer, STR("filled"),
+                   target->is_windowed ? interval_set_grains(&target->filled, target->grain) : 0);
     json_optional_text_field(writer, STR("reason"), reason_of(target));
     json_end_object(writer);
 }

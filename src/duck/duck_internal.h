@@ -31,8 +31,8 @@ struct DuckConnection {
     duckdb_prepared_statement type_name; /* SELECT typeof($1), made on first need */
 };
 
-/* After a query that did not bind: nothing ran, so the transaction goes on. Whether it really does is asked here, since the
- * engine's COMMIT would not tell. */
+/* After a query that did not bind: nothing ran, so the transaction goes on. Whether it really does is asked here, since
+ * the engine's COMMIT would not tell. */
 void duck_transaction_probe(DuckConnection *connection);
 
 /* ERROR_EXECUTION in a failed transaction, ERROR_INTERNAL beside an open stream. */

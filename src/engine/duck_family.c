@@ -30,6 +30,7 @@ Status family_open(const EngineOptions *options, Str path, bool read_only, Famil
     FamilyDatabase *database = heap_alloc_zeroed(1, sizeof *database);
     database->duck = duck;
     (void)pthread_mutex_init(&database->lock, NULL);
+    (void)pthread_mutex_init(&database->statement, NULL);
     *database_out = database;
     return OK;
 }
@@ -40,6 +41,7 @@ void family_close(void *database_pointer) {
         return;
     }
     duck_database_close(database->duck);
+    (void)pthread_mutex_destroy(&database->statement);
     (void)pthread_mutex_destroy(&database->lock);
     free(database);
 }
@@ -122,7 +124,7 @@ static void clear_stale_cache(FamilySession *session) {
     }
 }
 
-static void enter(FamilySession *session) {
+static void become_busy(FamilySession *session) {
     FamilyDatabase *database = session->database;
     if (!database->writes_postgres || session->is_busy) {
         return;
@@ -133,7 +135,7 @@ static void enter(FamilySession *session) {
     (void)pthread_mutex_unlock(&database->lock);
 }
 
-static void leave(FamilySession *session, bool is_undone) {
+static void become_idle(FamilySession *session, bool is_undone) {
     FamilyDatabase *database = session->database;
     if (!session->is_busy) {
         return;
@@ -146,6 +148,21 @@ static void leave(FamilySession *session, bool is_undone) {
         clear_stale_cache(session);
     }
     (void)pthread_mutex_unlock(&database->lock);
+}
+
+/* Around every statement of a session. */
+static void enter(FamilySession *session) {
+    if (session->database->one_statement) {
+        (void)pthread_mutex_lock(&session->database->statement);
+    }
+    become_busy(session);
+}
+
+static void leave(FamilySession *session, bool is_undone) {
+    become_idle(session, is_undone);
+    if (session->database->one_statement) {
+        (void)pthread_mutex_unlock(&session->database->statement);
+    }
 }
 
 void family_refresh(FamilySession *session) {
@@ -223,12 +240,14 @@ Status family_begin(void *session_pointer, bool read_only, Error *err) {
 
 Status family_commit(void *session_pointer, Error *err) {
     FamilySession *session = session_pointer;
+    enter(session);
     return done(session, duck_commit(session->connection, err), err);
 }
 
 void family_rollback(void *session_pointer) {
     FamilySession *session = session_pointer;
     bool is_undone = duck_in_transaction(session->connection);
+    enter(session);
     duck_rollback(session->connection);
     leave(session, is_undone);
 }

@@ -4,7 +4,11 @@
  * PostgreSQL attachments that are written to need care. DuckDB keeps what it knows of their tables in a cache that no
  * rollback and no failed statement undoes: `CREATE TABLE p.s.x AS …` of a name that only the cache has makes an empty
  * table and reports success. So the cache is cleared after each of them, as soon as no session is in a statement or a
- * transaction: clearing it beside one makes that one fail. */
+ * transaction: clearing it beside one makes that one fail.
+ *
+ * A DuckLake runs one statement at a time. Two sessions that meet a new version of the catalog at once both load it,
+ * and the extension then frees the one that lost, although a table that a transaction has just made still points into
+ * it. */
 #ifndef INTERLACE_ENGINE_DUCK_FAMILY_H
 #define INTERLACE_ENGINE_DUCK_FAMILY_H
 
@@ -15,8 +19,11 @@
 typedef struct FamilyDatabase {
     DuckDatabase *duck;
     Str catalog;          /* of the engine's own relations; empty: the database that was opened. Kept by the engine */
+    Str metadata_schema;  /* of a lake; empty: the default. Kept by the engine */
     bool has_postgres;    /* errors may hold a connection string */
     bool writes_postgres; /* an attachment is writable */
+    bool one_statement;   /* `statement` is held while one runs */
+    pthread_mutex_t statement;
     pthread_mutex_t lock;
     size_t
         busy_count; /* guarded by lock: sessions in a statement or a transaction; only counted when writes_postgres */

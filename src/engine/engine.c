@@ -273,6 +273,12 @@ Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *
                    err);
 }
 
+Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folder_out, Error *err) {
+    const EngineType *type = connection->engine->type;
+    *folder_out = STR_EMPTY;
+    return type->data_folder == NULL ? OK : type->data_folder(connection->session, arena, folder_out, err);
+}
+
 DuckConnection *engine_connection_duck(EngineConnection *connection) {
     return connection->engine->type->duck(connection->session);
 }

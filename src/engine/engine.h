@@ -134,6 +134,9 @@ MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *
  * has the name of the database itself. */
 MUST_CHECK Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas, Error *err);
 
+/* The folder (or remote prefix) that the engine's own rows are read from besides its database file; empty: none. */
+MUST_CHECK Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folder_out, Error *err);
+
 /* --- Attachments: databases that others own -------------------------------------------------------------------------
  */
 

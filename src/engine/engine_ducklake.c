@@ -133,6 +133,8 @@ static Status open_lake(FamilyDatabase *database, const EngineOptions *options, 
     database->has_postgres = catalog.kind == LAKE_CATALOG_POSTGRES;
     TRY(attach_lake(database->duck, &lake, &lake_settings, err));
     database->catalog = config->alias;
+    database->metadata_schema = config->metadata_schema;
+    database->one_statement = true;
     return OK;
 }
 
@@ -151,6 +153,24 @@ static Status ducklake_open(const EngineOptions *options, void **database_out, E
     }
     TRY(family_attach_all(database, options, err));
     *database_out = TAKE(database);
+    return OK;
+}
+
+static Str metadata_relation(Arena *arena, Str alias, Str schema) {
+    AUTO(strbuf) StrBuf sql = {0};
+    Str catalog = str_format(arena, "__ducklake_metadata_" STR_FMT, STR_ARG(alias));
+    sql_relation(&sql, (SqlRelation){.catalog = catalog, .schema = schema, .name = STR("ducklake_metadata")});
+    return strbuf_copy(&sql, arena);
+}
+
+/* As the catalog has it: an ATTACH may leave it out. */
+static Status ducklake_data_folder(void *session, Arena *arena, Str *folder_out, Error *err) {
+    const FamilySession *family = session;
+    DuckRows rows;
+    Str relation = metadata_relation(arena, family->database->catalog, family->database->metadata_schema);
+    Str sql = str_format(arena, "SELECT value FROM " STR_FMT " WHERE key = 'data_path'", STR_ARG(relation));
+    TRY(duck_query(family->connection, sql, arena, &rows, err));
+    *folder_out = rows.row_count == 0 ? STR_EMPTY : duck_cell(&rows, 0, 0)->text;
     return OK;
 }
 
@@ -174,5 +194,6 @@ const EngineType engine_type_ducklake = {
     .exists = ducklake_exists,
     .open = ducklake_open,
     .check_columns = lake_columns_check,
+    .data_folder = ducklake_data_folder,
     FAMILY_FUNCTIONS,
 };

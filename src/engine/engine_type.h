@@ -37,6 +37,8 @@ typedef struct EngineType {
     Status (*describe)(void *session, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err);
     DuckConnection *(*duck)(void *session); /* NULL: not of the DuckDB family */
 
+    /* Where the rows lie outside of the database's own file; NULL, or an empty text: nowhere. */
+    Status (*data_folder)(void *session, Arena *arena, Str *folder_out, Error *err);
     Status (*relations)(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
     Status (*environment_views)(void *session, Arena *arena, EngineViewVec *views_out, Error *err);
     Status (*missing_schemas)(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out, Error *err);

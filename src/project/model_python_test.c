@@ -174,9 +174,6 @@ static void keys_are_judged_as_those_of_sql_files(void **state) {
 
 static void later_features_of_python_are_refused(void **state) {
     static const char *const cases[][2] = {
-        {MODEL("a", PARAM("this"), ""), "the parameter 'this'"},
-        {MODEL("a", PARAM_KEYWORD("window"), ""), "the parameter 'window'"},
-        {MODEL("a", "", ", \"cursor\": \"ts\""), "a cursor"},
         {MODEL("a", "", ", \"timeout\": 30"), "a timeout"},
         {MODEL("a", "", ", \"retries\": 3"), "retries"},
         {MODEL("a", "", ", \"enabled\": false"), "enabled"},
@@ -189,10 +186,6 @@ static void later_features_of_python_are_refused(void **state) {
         assert_true(failed(project_check_supported(f->project, &f->faults)));
         assert_fault(f, "feature.later", cases[i][1]);
     }
-    f->manifest = MANIFEST(MODEL("a", "", ", \"materialise\": \"file\", \"path\": \"a.csv\""), "");
-    assert_loads(f);
-    assert_true(failed(project_check_supported(f->project, &f->faults)));
-    assert_fault(f, "combo.py_terminal", "put a SQL model");
     f->manifest = "{\"models\": [], \"streams\": [{\"name\": \"clicks\", \"file\": \"models/p.py\", \"line\": 3}]}";
     assert_loads(f);
     assert_true(failed(project_check_supported(f->project, &f->faults)));

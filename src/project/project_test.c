@@ -260,12 +260,8 @@ static void two_models_do_not_deliver_to_one_place(void **state) {
 
 static void later_features_are_refused_by_name(void **state) {
     static const char *const cases[][2] = {
-        {"strategy: merge, key: id", "strategy merge"},
-        {"materialise: table, target: crm.t", "materialise: table"},
-        {"materialise: file, path: a.csv", "materialise: file"},
         {"indexes: [id]", "indexes"},
         {"constraints: [{not_null: id}]", "constraints"},
-        {"schema: {columns: reject}", "a schema policy"},
         {"audit: {rows: 1%}", "audit thresholds"},
         {"dialect: postgres", "a dialect that is not its engine's"},
         {"engine: second", "an engine other than the default one"},
@@ -292,6 +288,8 @@ static void what_this_version_does_is_supported(void **state) {
                   "schedule: {every: 1h}, checks: [{not_null: id}]} */ SELECT 1 AS id");
     fixture_write(f, "models/b.sql", "/* interlace: {materialise: view} */ SELECT * FROM a");
     fixture_write(f, "models/c.sql", "/* interlace: {materialise: ephemeral} */ SELECT * FROM a");
+    fixture_write(f, "models/d.sql", "/* interlace: {strategy: merge, key: id} */ SELECT * FROM a");
+    fixture_write(f, "models/e.sql", "/* interlace: {materialise: file, path: a.csv} */ SELECT * FROM a");
     assert_loads(f);
     assert_false(failed(project_check_supported(f->project, &f->faults)));
 }

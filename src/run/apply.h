@@ -23,7 +23,7 @@ typedef struct ModelResult {
     double seconds;
     RowCounts rows;
     int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
-    Error error;  /* FAILED */
+    Error error;   /* FAILED */
     CheckResultVec checks;
     Arena *arena; /* of the results' texts */
 } ModelResult;
@@ -33,7 +33,7 @@ typedef struct RunSummary {
     const ModelResult *models; /* one a task, dependency order */
     size_t model_count;
     size_t built, reused, skipped, cancelled, not_started, failed;
-    int64_t tasks; /* of all models */
+    int64_t tasks;   /* of all models */
     size_t promoted; /* every pointer put, ephemeral ones included */
     size_t checks_passed, checks_total;
     int64_t generation; /* 0: nothing promoted */

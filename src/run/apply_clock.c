@@ -16,9 +16,8 @@ static Status read_bound(const Zone *zone, const char *option, Str text, bool *i
         return OK;
     }
     if (failed(wall_parse(text, zone, wall_out, err))) {
-        return error_set(err, ERROR_USAGE,
-                         "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'", option,
-                         STR_ARG(text));
+        return error_set(err, ERROR_USAGE, "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'",
+                         option, STR_ARG(text));
     }
     return OK;
 }
@@ -32,7 +31,7 @@ Status window_request_read(Session *session, const ApplyOptions *options, const 
     };
     const Zone *zone = NULL;
     TRY(session_zone(session, &zone, err));
-    request.now = zone_wall(zone, clock_now_us());
+    request.now = zone_wall_reached(zone, clock_now_us());
     TRY(read_bound(zone, "--start", options->start, &request.has_start, &request.start, err));
     TRY(read_bound(zone, "--end", options->end, &request.has_end, &request.end, err));
     if (request.has_start && request.has_end && request.start >= request.end) {

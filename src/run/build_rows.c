@@ -185,7 +185,8 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
         python->stage = (SqlRelation){
             .catalog = STR("temp"),
             .schema = STR("main"),
-            .name = str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base), STR_ARG(model->fingerprint)),
+            .name = str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base),
+                               STR_ARG(model->fingerprint)),
         };
         TRY(create_stage(python, err));
         return duck_appender_open(connection, STR_EMPTY, python->stage.name, schema, &python->appender, err);

@@ -1,4 +1,5 @@
-/* One model's build on its builder thread, and its parts: rows, statements, records, windows. Private to run/build*.c. */
+/* One model's build on its builder thread, and its parts: rows, statements, records, windows. Private to run/build*.c.
+ */
 #ifndef INTERLACE_RUN_BUILD_STEP_H
 #define INTERLACE_RUN_BUILD_STEP_H
 

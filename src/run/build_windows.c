@@ -1,5 +1,5 @@
-/* The windows of an incremental model: batches of adjacent grains, each one transaction, oldest first unless the command
- * says otherwise. What failed and what was not started is told, and running again does the rest. */
+/* The windows of an incremental model: batches of adjacent grains, each one transaction, oldest first unless the
+ * command says otherwise. What failed and what was not started is told, and running again does the rest. */
 #include "run/build_step.h"
 
 typedef struct WindowRun {
@@ -29,10 +29,9 @@ static void take_success(WindowRun *run, Window window) {
     int64_t grains = grain_count(build->target.grain, window.start, window.end);
     run->done += grains;
     build->result->tasks += grains;
-    session_emit(build->context->session, (Event){.type = EVENT_MODEL_WINDOW,
-                                                  .model = build->task->model,
-                                                  .done = run->done,
-                                                  .total = run->total});
+    session_emit(
+        build->context->session,
+        (Event){.type = EVENT_MODEL_WINDOW, .model = build->task->model, .done = run->done, .total = run->total});
 }
 
 static void take_failure(WindowRun *run, Window window, Error *err) {

@@ -15,8 +15,8 @@ static Status find_promoted(StateStore *state, Str environment, const Model *mod
         const Pointer *pointer = &pointers.items[p];
         for (size_t i = 0; i < snapshots.count && str_equal_fold(pointer->model, model->name); i++) {
             const Snapshot *snapshot = &snapshots.items[i];
-            if (str_equal_fold(snapshot->name, model->name) &&
-                str_equal(snapshot->fingerprint, pointer->fingerprint) && snapshot->revision == pointer->revision) {
+            if (str_equal_fold(snapshot->name, model->name) && str_equal(snapshot->fingerprint, pointer->fingerprint) &&
+                snapshot->revision == pointer->revision) {
                 *snapshot_out = snapshot;
             }
         }

@@ -93,24 +93,42 @@ static bool reads_files(const Model *model) {
     return reads;
 }
 
-/* Shuts this instance off from files and network for good, and its settings with it. A view of the project that reads
- * files reads them now: then the project's own folder stays open, and nothing else. */
-static Status shut_external_access(DuckConnection *connection, const Project *project, Error *err) {
+static bool has_view_of_files(const Project *project) {
+    for (size_t i = 0; i < project->model_count; i++) {
+        if (reads_files(project->models[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Shuts this instance off from files and network for good, and its settings with it. What the engine keeps its own rows
+ * in stays open; and, when a view of the project reads files, the project's own folder, for it reads them now. */
+static Status shut_external_access(EngineConnection *connection, const Project *project, Error *err) {
+    DuckConnection *duck = engine_connection_duck(connection);
+    AUTO(arena) Arena *arena = arena_create();
     int64_t is_shut = 0;
-    TRY(duck_query_int(connection, STR("SELECT current_setting('lock_configuration')::INTEGER"), &is_shut, err));
+    TRY(duck_query_int(duck, STR("SELECT current_setting('lock_configuration')::INTEGER"), &is_shut, err));
     if (is_shut != 0) {
         return OK;
     }
-    AUTO(strbuf) StrBuf sql = {0};
-    for (size_t i = 0; i < project->model_count && sql.size == 0; i++) {
-        if (reads_files(project->models[i])) {
-            strbuf_text(&sql, "SET allowed_directories = [");
-            sql_literal(&sql, project->config->root);
-            strbuf_text(&sql, "]; ");
-        }
+    StrVec folders = {0};
+    Str data;
+    TRY(engine_data_folder(connection, arena, &data, err));
+    if (data.size > 0) {
+        str_vec_push(arena, &folders, data);
     }
+    if (has_view_of_files(project)) {
+        str_vec_push(arena, &folders, project->config->root);
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    for (size_t i = 0; i < folders.count; i++) {
+        strbuf_text(&sql, i == 0 ? "SET allowed_directories = [" : ", ");
+        sql_literal(&sql, folders.items[i]);
+    }
+    strbuf_text(&sql, folders.count > 0 ? "]; " : "");
     strbuf_text(&sql, "SET enable_external_access = false; SET lock_configuration = true");
-    return duck_execute(connection, strbuf_str(&sql), NULL, err);
+    return duck_execute(duck, strbuf_str(&sql), NULL, err);
 }
 
 /* A test cannot wait for the real limit. */
@@ -148,7 +166,7 @@ static Status run_on_warehouse(ReadQuery *query, DuckRows *rows_out, Error *err)
     if (duck == NULL) {
         return error_set(err, ERROR_QUERY, "engine '" STR_FMT "' cannot be asked yet", STR_ARG(engine_name(engine)));
     }
-    TRY(shut_external_access(duck, query->session->project, err));
+    TRY(shut_external_access(connection, query->session->project, err));
     return run_watched(query, duck, rows_out, err);
 }
 

@@ -4,9 +4,8 @@
 #include "sql/sql_splice.h"
 
 SqlRelation relation_of_snapshot(const Snapshot *snapshot) {
-    return (SqlRelation){.catalog = snapshot->physical_catalog,
-                         .schema = snapshot->physical_schema,
-                         .name = snapshot->physical_name};
+    return (SqlRelation){
+        .catalog = snapshot->physical_catalog, .schema = snapshot->physical_schema, .name = snapshot->physical_name};
 }
 
 SqlRelation relation_of_target(const Model *model) {

@@ -139,30 +139,12 @@ Status session_state_for_reading(Session *session, StateStore **state_out, Error
     return OK;
 }
 
-/* The zone of the machine, for a project that names none: what its state database is made with holds from then on. */
-static Str local_timezone(Arena *arena) {
-    const char *variable = getenv("TZ");
-    if (variable != NULL && variable[0] != '\0' && variable[0] != ':' && variable[0] != '/') {
-        return str_copy(arena, str_from(variable));
-    }
-    char target[512];
-    ssize_t size = readlink("/etc/localtime", target, sizeof target);
-    if (size > 0) {
-        Str path = {.ptr = target, .size = (size_t)size};
-        size_t at = str_find(path, STR("zoneinfo/"));
-        if (at != STR_NOT_FOUND) {
-            return str_copy(arena, str_skip(path, at + STR("zoneinfo/").size));
-        }
-    }
-    return STR("UTC");
-}
-
 static Status record_timezone(Session *session, Error *err) {
     Str recorded;
     TRY(state_timezone(session->state, session->arena, &recorded, err));
     Str configured = session->project->config->timezone;
     if (recorded.size == 0) {
-        Str zone = configured.size > 0 ? configured : local_timezone(session->arena);
+        Str zone = configured.size > 0 ? configured : zone_local_name(session->arena);
         return state_set_timezone(session->state, zone, err);
     }
     if (configured.size > 0 && !str_equal(configured, recorded)) {
@@ -194,7 +176,7 @@ static Status project_timezone(Session *session, Str *timezone_out, Error *err) 
     TRY(session_state_for_reading(session, &state, err));
     TRY(state_timezone(state, session->arena, timezone_out, err));
     if (timezone_out->size == 0) {
-        *timezone_out = local_timezone(session->arena);
+        *timezone_out = zone_local_name(session->arena);
     }
     return OK;
 }

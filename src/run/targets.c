@@ -195,7 +195,8 @@ static Status plan_windows(const Targets *targets, const Model *model, BuildTarg
     }
     TRY(window_plan(model, &target->filled, is_there, targets->request->windows, targets->arena, &target->work, err));
     target->is_skipped = is_there && !target->work.first_build && target->work.due.count == 0;
-    if (target->work.first_build && !target->is_external) { /* from nothing, whatever is there: the ledger knows none of it */
+    if (target->work.first_build &&
+        !target->is_external) { /* from nothing, whatever is there: the ledger knows none of it */
         target->is_there = false;
         target->seed = (SqlRelation){0};
     }

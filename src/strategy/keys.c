@@ -31,25 +31,26 @@ void keys_refuse_repeated(Writer *writer) {
     writer_refuse(writer, REFUSAL_DUPLICATE_KEY, by_key);
 }
 
-/* Only rows whose key repeats go through DISTINCT; most often there are none. */
+/* Only rows whose key repeats go through DISTINCT; most often there are none. Joins, not EXISTS: over a subquery that
+ * groups, DuckDB would first gather the distinct keys of the outer side. */
 static const char select_repeated[] =
-    "SELECT DISTINCT {all r.@} FROM {rows} AS r WHERE EXISTS (SELECT 1 FROM (SELECT {keys k.@ AS #} FROM {rows} AS k "
-    "GROUP BY {keys k.@} HAVING count(*) > 1) AS repeats WHERE {keys& repeats.# = r.@})";
+    "SELECT DISTINCT {all r.@} FROM {rows} AS r JOIN (SELECT {keys k.@ AS #} FROM {rows} AS k "
+    "GROUP BY {keys k.@} HAVING count(*) > 1) AS repeats ON ({keys& repeats.# = r.@})";
 
 static const char select_repeated_events[] =
-    "SELECT DISTINCT {all r.@} FROM {rows} AS r WHERE EXISTS (SELECT 1 FROM (SELECT {keys k.@ AS #}, {event k} AS "
-    "event FROM {rows} AS k GROUP BY {keys k.@}, {event k} HAVING count(*) > 1) AS repeats "
-    "WHERE {keys& repeats.# = r.@} AND repeats.event = {event r})";
+    "SELECT DISTINCT {all r.@} FROM {rows} AS r JOIN (SELECT {keys k.@ AS #}, {event k} AS event FROM {rows} AS k "
+    "GROUP BY {keys k.@}, {event k} HAVING count(*) > 1) AS repeats "
+    "ON ({keys& repeats.# = r.@} AND repeats.event = {event r})";
 
+/* After the check `repeated` has one row for each such key. */
 static const char count_collapsed[] =
-    "SELECT (SELECT count(*) FROM {work repeated}) - (SELECT count(*) FROM {rows} AS r WHERE EXISTS "
-    "(SELECT 1 FROM {work repeated} AS d WHERE {keys& d.@ = r.@})), 0, 0";
+    "SELECT (SELECT count(*) FROM {work repeated}) - (SELECT count(*) FROM {rows} AS r "
+    "JOIN {work repeated} AS d ON ({keys& d.@ = r.@})), 0, 0";
 
-static const char delete_repeated[] =
-    "DELETE FROM {rows} AS r WHERE EXISTS (SELECT 1 FROM {work repeated} AS d WHERE {keys& d.@ = r.@})";
+static const char delete_repeated[] = "DELETE FROM {rows} AS r USING {work repeated} AS d WHERE {keys& d.@ = r.@}";
 
-static const char delete_repeated_events[] = "DELETE FROM {rows} AS r WHERE EXISTS (SELECT 1 FROM {work repeated} AS d "
-                                             "WHERE {keys& d.@ = r.@} AND {event d} = {event r})";
+static const char delete_repeated_events[] =
+    "DELETE FROM {rows} AS r USING {work repeated} AS d WHERE {keys& d.@ = r.@} AND {event d} = {event r}";
 
 void keys_collapse(Writer *writer, bool by_event) {
     writer_make_work(writer, "repeated", by_event ? select_repeated_events : select_repeated);

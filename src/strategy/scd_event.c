@@ -23,10 +23,11 @@ static const char first_versions[] =
     "SELECT {all source.@}, {event source} AS " FROM ", lead({event source}) OVER (PARTITION BY {keys source.@} "
     "ORDER BY {event source}) AS " TO " FROM {rows} AS source";
 
+/* A join by key and a comparison after it, as in scd.c. */
 static const char select_fresh[] =
-    "SELECT {all source.@ AS #}, {event source} AS event FROM {rows} AS source WHERE NOT EXISTS "
-    "(SELECT 1 FROM {target} AS target WHERE target." TO " IS NULL AND {keys& target.@ = source.@}"
-    "{values*  AND target.@ IS NOT DISTINCT FROM source.@})";
+    "SELECT {all source.@ AS #}, {event source} AS event FROM {rows} AS source LEFT JOIN {target} AS target ON "
+    "({keys& target.@ = source.@} AND target." TO " IS NULL) WHERE {keys| target.@ IS NULL}"
+    "{values*  OR target.@ IS DISTINCT FROM source.@}";
 
 /* A version that somebody else wrote, or one older than the time column, may have no event time: its own start. */
 static const char select_history[] =

@@ -18,7 +18,8 @@ typedef struct StrategyInput {
     Str engine;                   /* the name of the engine, for messages */
     Materialise materialise;      /* VIRTUAL, TABLE or VIEW */
     SqlRelation target;           /* the relation of the snapshot, or the external table */
-    SqlText source;               /* one query; ignored when `staged` is set */
+    SqlText source;               /* one query; ignored when `staged` is set; empty (owned replace): an appender fills
+                                     the table of `columns` */
     const SqlRelation *staged;    /* a table that holds the source's rows already (Python); NULL: `source` */
     const DuckColumnVec *columns; /* of the source, in its order; NULL only where nothing needs them: view, and owned
                                      replace of a query */
@@ -26,7 +27,7 @@ typedef struct StrategyInput {
     const StrVec *key;                   /* as declared; matched without case against `columns` */
     Str time_column;                     /* empty: none */
     Str window_start, window_end;        /* incremental: typed SQL literals that compare with the time column; both
-                                            empty: all rows with a time (never NULL ones) */
+                                            empty: all rows with a time (never NULL ones); only a start: from there on */
     Str now;             /* the transaction's instant as a TIMESTAMP literal (scd; UTC, or wall time with a naive time
                             column) */
     SqlRelation scratch; /* prefix of working tables: TEMP ones when the schema is empty; unique in this plan */
@@ -44,8 +45,9 @@ typedef enum StatementRole {
     STATEMENT_INSERT, /* inserted */
     STATEMENT_UPDATE, /* updated */
     STATEMENT_DELETE, /* deleted */
-    STATEMENT_RUN,    /* a write whose own number says too little: not counted, a STATEMENT_COUNT follows or precedes */
-    STATEMENT_COUNT,  /* a query of one row: inserted, updated, deleted, added to the counts */
+    STATEMENT_RUN,    /* a write that is not counted: a STATEMENT_COUNT says what it comes to, or it only makes room */
+    STATEMENT_COUNT,  /* a query of one row: inserted, updated, deleted, added to the counts; may be negative, to
+                         correct what a statement before or after it counts */
     STATEMENT_DROP,   /* a working table: not counted */
     STATEMENT_ROLE_COUNT
 } StatementRole;

@@ -33,6 +33,8 @@ void time_window(StrBuf *sql, Str column, Str start, Str end) {
         strbuf_format(sql, STR_FMT " IS NOT NULL", STR_ARG(column));
         return;
     }
-    strbuf_format(sql, STR_FMT " >= " STR_FMT " AND " STR_FMT " < " STR_FMT, STR_ARG(column), STR_ARG(start),
-                  STR_ARG(column), STR_ARG(end));
+    strbuf_format(sql, STR_FMT " >= " STR_FMT, STR_ARG(column), STR_ARG(start));
+    if (end.size > 0) {
+        strbuf_format(sql, " AND " STR_FMT " < " STR_FMT, STR_ARG(column), STR_ARG(end));
+    }
 }

@@ -82,7 +82,7 @@ def test_02_10_4_a_range_is_widened_to_whole_grains(june):
 def test_02_10_5_an_empty_source_is_no_failure(june):
     june.load("DELETE FROM days")
     result = june.ok("apply")
-    assert "no rows yet" in result.stderr
+    assert "its source has no row with a time" in result.stderr
     assert june.query("SELECT count(*) FROM m") == [[0]]
     assert ledger(june) == []
     june.load("INSERT INTO days SELECT DATE '2026-06-01', 1")
