@@ -18,8 +18,8 @@ ClockPolicy model_clock_policy(const Model *model);
 const SqlClockRead *model_clock_read(const Project *project, const Model *model, bool spares_columns, Arena *arena,
                                      const Model **owner_out);
 
-/* The model runs with `clock: window`, and there is something to bind: its windows are built one by one. Reads that only
- * make `clock_columns` are left to the clock. */
+/* The model runs with `clock: window`, and there is something to bind: its windows are built one by one. Reads that
+ * only make `clock_columns` are left to the clock. */
 bool model_binds_clock(const Project *project, const Model *model, Arena *arena);
 
 /* Where the read stands in the file of its owner. */

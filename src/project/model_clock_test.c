@@ -4,7 +4,8 @@
 
 /* `m`, incremental by d, with more keys; its query begins on line 2. */
 static void write_incremental(Fixture *f, const char *keys, const char *query) {
-    Str text = str_format(f->arena, "/* interlace: {strategy: incremental, time_column: d, interval: 1d%s} */\n%s", keys, query);
+    Str text = str_format(f->arena, "/* interlace: {strategy: incremental, time_column: d, interval: 1d%s} */\n%s",
+                          keys, query);
     fixture_write(f, "models/m.sql", str_to_c(f->arena, text));
 }
 
@@ -12,7 +13,8 @@ static void write_incremental(Fixture *f, const char *keys, const char *query) {
 static Str first_read(Fixture *f, bool spares_columns) {
     const Model *owner = NULL;
     const SqlClockRead *read = model_clock_read(f->project, fixture_model(f, "m"), spares_columns, f->arena, &owner);
-    return read == NULL ? STR_EMPTY : str_format(f->arena, STR_FMT " " STR_FMT, STR_ARG(owner->name), STR_ARG(read->name));
+    return read == NULL ? STR_EMPTY
+                        : str_format(f->arena, STR_FMT " " STR_FMT, STR_ARG(owner->name), STR_ARG(read->name));
 }
 
 static void a_forbidden_read_is_refused_at_its_place(void **state) {
@@ -25,7 +27,8 @@ static void a_forbidden_read_is_refused_at_its_place(void **state) {
 
 static void a_read_in_an_inlined_model_is_refused_there(void **state) {
     Fixture *f = *state;
-    fixture_write(f, "models/e.sql", "/* interlace: {materialise: ephemeral} */\nSELECT d,\n current_date AS x FROM raw.t");
+    fixture_write(f, "models/e.sql",
+                  "/* interlace: {materialise: ephemeral} */\nSELECT d,\n current_date AS x FROM raw.t");
     write_incremental(f, ", clock: forbid", "SELECT d FROM e");
     assert_fault_count(f, 1);
     assert_fault(f, "clock.read", "models/e.sql:3:2");

@@ -91,7 +91,8 @@ static bool is_declared_name(const Project *project, const Model *model, size_t 
     size_t upstream = model->references[table].model;
     if (upstream != MODEL_NONE) {
         const Model *read = project->models[upstream];
-        return str_equal_fold(read->name, name) || (str_equal(read->schema, STR("main")) && str_equal_fold(read->base, name));
+        return str_equal_fold(read->name, name) ||
+               (str_equal(read->schema, STR("main")) && str_equal_fold(read->base, name));
     }
     const SqlTableRef *ref = &model->facts->tables.items[table];
     return str_equal_fold(str_slice(model->query.text, ref->start, ref->end), name);
@@ -139,4 +140,43 @@ TimeScans time_scans_find(const Project *project, const Model *model, Arena *are
         time_scan_vec_push(arena, &found.scans, search.scan);
     }
     return found;
+}
+
+/* ---- For people. */
+
+static Str reach_of(const TimeScan *scan, const char *key) {
+    const ConfigValue *reach = scan->declared == NULL ? NULL : config_find(scan->declared, str_from(key));
+    return reach == NULL || reach->text.size == 0 ? STR("0d") : reach->text;
+}
+
+static Str scan_line(const TimeScan *scan, Arena *arena) {
+    const SqlTableRef *table = &scan->owner->facts->tables.items[scan->table];
+    Str name = str_slice(scan->owner->query.text, table->start, table->end);
+    if (scan->declared == NULL) {
+        return str_format(arena, "a window reads only its rows of " STR_FMT ", by " STR_FMT, STR_ARG(name),
+                          STR_ARG(scan->column));
+    }
+    return str_format(arena,
+                      "a window reads of " STR_FMT " what reads: declares, by " STR_FMT ": " STR_FMT
+                      " before to " STR_FMT " after it",
+                      STR_ARG(name), STR_ARG(scan->column), STR_ARG(reach_of(scan, "before")),
+                      STR_ARG(reach_of(scan, "after")));
+}
+
+StrVec time_scans_explain(const Project *project, const Model *model, Arena *arena) {
+    StrVec lines = {0};
+    bool has_windows = model->kind == MODEL_SQL && model->facts != NULL && model->strategy == STRATEGY_INCREMENTAL &&
+                       model->time_column.size > 0;
+    if (!has_windows) {
+        return lines;
+    }
+    TimeScans found = time_scans_find(project, model, arena);
+    for (size_t i = 0; i < found.scans.count; i++) {
+        str_vec_push(arena, &lines, scan_line(&found.scans.items[i], arena));
+    }
+    if (found.obstacle != SQL_TIME_PROVEN) {
+        const char *why = sql_time_obstacle_text(found.obstacle);
+        str_vec_push(arena, &lines, str_format(arena, "no pruning: %s", why));
+    }
+    return lines;
 }

@@ -7,11 +7,11 @@
 #include "project/project.h"
 
 typedef struct TimeScan {
-    const Model *owner; /* whose query the table stands in: the model, or an ephemeral one inlined into it */
-    size_t table;       /* index in owner->facts->tables */
-    Str column;         /* of the table */
-    StrVec units;       /* truncations between it and the time column, the last one first */
-    StrVec absent;      /* columns that the table must not have: else nothing is proven */
+    const Model *owner;          /* whose query the table stands in: the model, or an ephemeral one inlined into it */
+    size_t table;                /* index in owner->facts->tables */
+    Str column;                  /* of the table */
+    StrVec units;                /* truncations between it and the time column, the last one first */
+    StrVec absent;               /* columns that the table must not have: else nothing is proven */
     const ConfigValue *declared; /* the entry of `reads:`; NULL: proven */
 } TimeScan;
 DEFINE_VEC(TimeScanVec, time_scan_vec, TimeScan)
@@ -23,5 +23,8 @@ typedef struct TimeScans {
 
 /* Of a SQL model with a time column. */
 TimeScans time_scans_find(const Project *project, const Model *model, Arena *arena);
+
+/* What is read of the sources for one window, a line each, for people; nothing for models without windows. */
+StrVec time_scans_explain(const Project *project, const Model *model, Arena *arena);
 
 #endif

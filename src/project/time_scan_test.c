@@ -101,13 +101,36 @@ static void a_star_may_give_the_name_before_the_item(void **state) {
 static void declared_reads_stand_for_themselves(void **state) {
     Fixture *f = *state;
     write_sql(f, "events", "materialise: view", "SELECT * FROM raw.events");
-    write_model(f, ", reads: {events: {time_column: at, before: 1d}, raw.u: {time_column: d}}",
-                "SELECT e.d, lag(e.x) OVER (ORDER BY e.d) AS x FROM events e JOIN raw.u USING (id) JOIN events f USING (id)");
-    assert_string_equal(scans_of(f), str_to_c(f->arena, str_format(f->arena, "m:events.at declared | m:u.d declared | m:events.at declared%s", obstacle(f, SQL_TIME_WINDOW))));
+    write_model(
+        f, ", reads: {events: {time_column: at, before: 1d}, raw.u: {time_column: d}}",
+        "SELECT e.d, lag(e.x) OVER (ORDER BY e.d) AS x FROM events e JOIN raw.u USING (id) JOIN events f USING (id)");
+    assert_string_equal(
+        scans_of(f),
+        str_to_c(f->arena, str_format(f->arena, "m:events.at declared | m:u.d declared | m:events.at declared%s",
+                                      obstacle(f, SQL_TIME_WINDOW))));
     write_model(f, ", reads: {events: {time_column: at}}", "SELECT d FROM events");
     assert_string_equal(scans_of(f), "m:events.at declared");
     write_model(f, ", reads: {events: {before: 1d}}", "SELECT d FROM events");
     assert_string_equal(scans_of(f), "m:events.d");
+}
+
+static const char *explained(Fixture *f) {
+    assert_loads(f);
+    StrVec lines = time_scans_explain(f->project, fixture_model(f, "m"), f->arena);
+    return str_to_c(f->arena, str_join(f->arena, lines.items, lines.count, STR(" | ")));
+}
+
+static void what_a_window_reads_is_told(void **state) {
+    Fixture *f = *state;
+    write_model(f, "", "SELECT ts::DATE AS d FROM raw.events");
+    assert_string_equal(explained(f), "a window reads only its rows of raw.events, by ts");
+    write_model(f, "", "SELECT d FROM raw.events LIMIT 3");
+    assert_string_equal(explained(f), "no pruning: its query has a LIMIT or OFFSET");
+    write_model(f, ", reads: {raw.events: {time_column: at, before: 1d}}", "SELECT d FROM raw.events");
+    assert_string_equal(explained(f),
+                        "a window reads of raw.events what reads: declares, by at: 1d before to 0d after it");
+    write_sql(f, "m", "tags: [a]", "SELECT d FROM raw.events");
+    assert_string_equal(explained(f), "");
 }
 
 int main(void) {
@@ -118,6 +141,7 @@ int main(void) {
         PROJECT_TEST(obstacles_of_ephemeral_models_count),
         PROJECT_TEST(a_star_may_give_the_name_before_the_item),
         PROJECT_TEST(declared_reads_stand_for_themselves),
+        PROJECT_TEST(what_a_window_reads_is_told),
     };
     return cmocka_run_group_tests_name("time scan", tests, NULL, NULL);
 }

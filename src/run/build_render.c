@@ -44,8 +44,9 @@ static void add_filters(const Build *build, ScanFilterVec *filters) {
     for (size_t i = 0; i < build->scans.count; i++) {
         const WindowScan *scan = &build->scans.items[i];
         Str condition = window_scan_condition(scan, *build->window, build->context->zone, build->arena);
-        scan_filter_vec_push(build->arena, filters,
-                             (ScanFilter){.owner = scan->scan.owner, .table = scan->scan.table, .condition = condition});
+        scan_filter_vec_push(
+            build->arena, filters,
+            (ScanFilter){.owner = scan->scan.owner, .table = scan->scan.table, .condition = condition});
     }
 }
 

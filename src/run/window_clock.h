@@ -1,5 +1,5 @@
-/* What reads of the clock become in a windowed run with `clock: window` (spec 04 §3): the instant one microsecond before
- * the window's end in the project's zone, in the type of each read. Pure. */
+/* What reads of the clock become in a windowed run with `clock: window` (spec 04 §3): the instant one microsecond
+ * before the window's end in the project's zone, in the type of each read. Pure. */
 #ifndef INTERLACE_RUN_WINDOW_CLOCK_H
 #define INTERLACE_RUN_WINDOW_CLOCK_H
 

@@ -79,12 +79,34 @@ static Status add_scan(EngineConnection *connection, const RelationMap *relation
     return OK;
 }
 
+/* date_trunc that somebody has defined in the warehouse means whatever it says there. */
+static Status may_trust_truncation(EngineConnection *connection, const TimeScans *found, Arena *arena, bool *may_out,
+                                   Error *err) {
+    int64_t own_functions = 0;
+    bool has_units = false;
+    for (size_t i = 0; i < found->scans.count; i++) {
+        has_units = has_units || found->scans.items[i].units.count > 0;
+    }
+    if (has_units) {
+        SqlText query = sql_text_own(arena, STR("SELECT count(*) FROM duckdb_functions() WHERE NOT internal AND "
+                                                "lower(function_name) IN ('date_trunc', 'datetrunc')"));
+        TRY(engine_query_int(connection, &query, &own_functions, err));
+    }
+    *may_out = own_functions == 0;
+    return OK;
+}
+
 Status window_scans_find(EngineConnection *connection, const RelationMap *relations, const Model *model,
                          TimeColumnKind output, Arena *arena, WindowScanVec *scans_out, Error *err) {
     TimeScans found = time_scans_find(relations->project, model, arena);
+    bool may_trust = false;
+    TRY(may_trust_truncation(connection, &found, arena, &may_trust, err));
     *scans_out = (WindowScanVec){0};
     for (size_t i = 0; i < found.scans.count; i++) {
-        TRY(add_scan(connection, relations, model, output, &found.scans.items[i], arena, scans_out, err));
+        const TimeScan *scan = &found.scans.items[i];
+        if (may_trust || scan->units.count == 0) {
+            TRY(add_scan(connection, relations, model, output, scan, arena, scans_out, err));
+        }
     }
     return OK;
 }
@@ -97,10 +119,10 @@ static WallUs end_before_truncation(Str unit, WallUs end) {
         Str name;
         Grain grain;
     } units[] = {
-        {STR_INIT("second"), {.size_us = 1000000}},         {STR_INIT("minute"), {.size_us = 60 * INT64_C(1000000)}},
-        {STR_INIT("hour"), {.size_us = DAY_US / 24}},       {STR_INIT("day"), {.size_us = DAY_US}},
-        {STR_INIT("week"), {.size_us = 7 * DAY_US}},        {STR_INIT("month"), {.months = 1}},
-        {STR_INIT("quarter"), {.months = 3}},               {STR_INIT("year"), {.months = 12}},
+        {STR_INIT("second"), {.size_us = 1000000}},   {STR_INIT("minute"), {.size_us = 60 * INT64_C(1000000)}},
+        {STR_INIT("hour"), {.size_us = DAY_US / 24}}, {STR_INIT("day"), {.size_us = DAY_US}},
+        {STR_INIT("week"), {.size_us = 7 * DAY_US}},  {STR_INIT("month"), {.months = 1}},
+        {STR_INIT("quarter"), {.months = 3}},         {STR_INIT("year"), {.months = 12}},
     };
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (str_equal(units[i].name, unit)) {

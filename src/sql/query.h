@@ -85,7 +85,7 @@ struct QuerySource {
     bool passes_left, passes_right;
     bool pairs_otherwise; /* POSITIONAL, ASOF, … : no join by its condition alone */
     bool is_sampled;
-    QueryExprVec exprs;   /* also: join condition, AT (…) of a table */
+    QueryExprVec exprs; /* also: join condition, AT (…) of a table */
     Query *query;
 };
 

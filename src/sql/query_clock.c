@@ -7,9 +7,9 @@
 /* Unquoted words that the engine takes for a function when no column has that name: current_date, … */
 static bool is_value_word(Str word) {
     static const Str words[] = {
-        STR_INIT("current_catalog"), STR_INIT("current_date"),   STR_INIT("current_schema"),
-        STR_INIT("current_role"),    STR_INIT("current_time"),   STR_INIT("current_timestamp"),
-        STR_INIT("current_user"),    STR_INIT("localtime"),      STR_INIT("localtimestamp"),
+        STR_INIT("current_catalog"), STR_INIT("current_date"), STR_INIT("current_schema"),
+        STR_INIT("current_role"),    STR_INIT("current_time"), STR_INIT("current_timestamp"),
+        STR_INIT("current_user"),    STR_INIT("localtime"),    STR_INIT("localtimestamp"),
         STR_INIT("session_user"),    STR_INIT("user"),
     };
     for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -91,14 +91,28 @@ static bool is_bare_word(const QueryExpr *expr, Str sql) {
     return is_word && !is_quoted;
 }
 
-void query_clock_add(const QueryExpr *expr, Str sql, Str output, Arena *arena, SqlClockReadVec *reads) {
-    bool is_call = expr->kind == QUERY_FUNCTION || expr->kind == QUERY_WINDOW;
-    if (!is_call && !is_bare_word(expr, sql)) {
-        return;
+static bool is_call(const QueryExpr *expr) {
+    return expr->kind == QUERY_FUNCTION || expr->kind == QUERY_WINDOW;
+}
+
+static bool find_read(const QueryExpr *expr, Str sql, Str *name_out, SqlClockKind *kind_out) {
+    if (!is_call(expr) && !is_bare_word(expr, sql)) {
+        return false;
     }
-    Str name = is_call ? expr->name : expr->parts.items[0];
+    *name_out = is_call(expr) ? expr->name : expr->parts.items[0];
+    return find_kind(*name_out, expr->operands.count, kind_out);
+}
+
+bool query_clock_is_read(const QueryExpr *expr, Str sql) {
+    Str name;
     SqlClockKind kind;
-    if (!find_kind(name, expr->operands.count, &kind)) {
+    return find_read(expr, sql, &name, &kind);
+}
+
+void query_clock_add(const QueryExpr *expr, Str sql, Str output, Arena *arena, SqlClockReadVec *reads) {
+    Str name;
+    SqlClockKind kind;
+    if (!find_read(expr, sql, &name, &kind)) {
         return;
     }
     SqlClockRead read = {.name = str_lower(arena, name), .kind = kind, .output = output};
@@ -106,7 +120,7 @@ void query_clock_add(const QueryExpr *expr, Str sql, Str output, Arena *arena, S
     if (expr->offset < sql.size && is_name(sql, expr->offset)) {
         read.start = expr->offset;
         read.end = expr->offset + name.size;
-        if (is_call) {
+        if (is_call(expr)) {
             set_call_place(sql, &read);
         }
     }

@@ -434,8 +434,8 @@ static Status member_join_type(Reader *reader, const EngineJson *member, QuerySo
 static Status member_ref_type(Reader *reader, const EngineJson *member, QuerySource *source) {
     (void)reader;
     source->is_natural = is_word(member->text, STR("NATURAL"));
-    source->pairs_otherwise = !source->is_natural && !is_word(member->text, STR("REGULAR")) &&
-                              !is_word(member->text, STR("CROSS"));
+    source->pairs_otherwise =
+        !source->is_natural && !is_word(member->text, STR("REGULAR")) && !is_word(member->text, STR("CROSS"));
     return OK;
 }
 
@@ -553,8 +553,8 @@ static Status read_modifiers(Reader *reader, const EngineJson *list, Query *quer
         query->has_limit = query->has_limit || str_starts_with(type, STR("LIMIT_"));
         size_t operand_count = query->modifiers.count;
         TRY(read_operands(reader, item, &query->modifiers));
-        query->has_distinct_on = query->has_distinct_on || (is_word(type, STR("DISTINCT_MODIFIER")) &&
-                                                            query->modifiers.count > operand_count);
+        query->has_distinct_on = query->has_distinct_on ||
+                                 (is_word(type, STR("DISTINCT_MODIFIER")) && query->modifiers.count > operand_count);
     }
     return OK;
 }

@@ -15,11 +15,14 @@ DEFINE_VEC(SourceVec, source_vec, const QuerySource *)
 typedef struct CteScope {
     const struct CteScope *outer;
     Str name;
+    const QueryCte *cte; /* NULL: the recursive term's own */
 } CteScope;
 
 /* The base tables of one FROM clause that can be named by their full name; subqueries see those around them. */
 typedef struct Frame {
     const struct Frame *outer;
+    const QuerySource *source; /* all of the clause, with its scope */
+    const CteScope *ctes;
     SourceVec tables;
 } Frame;
 
@@ -76,15 +79,15 @@ static Str chain_text(const NameChain *chain, Arena *arena) {
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-static bool is_cte(const CteScope *scope, const QuerySource *source) {
+static const CteScope *find_cte(const CteScope *scope, const QuerySource *source) {
     bool may_be =
         source->catalog.size == 0 && (source->schema.size == 0 || str_equal_fold(source->schema, STR("recurring")));
     for (; may_be && scope != NULL; scope = scope->outer) {
         if (str_equal_fold(scope->name, source->name)) {
-            return true;
+            return scope;
         }
     }
-    return false;
+    return NULL;
 }
 
 static Status misplaced(Collector *collector, Str name) {
@@ -226,8 +229,62 @@ static void walk_function(Collector *collector, const QueryExpr *function, bool 
     }
 }
 
+static Str output_name(const QueryExpr *expr) {
+    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
+    if (expr->alias.size > 0) {
+        return expr->alias;
+    }
+    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
+}
+
+static bool query_gives(const Query *query, Str name) {
+    while (query->branches.count > 0) {
+        query = query->branches.items[0];
+    }
+    for (size_t i = 0; i < query->projections.count; i++) {
+        if (str_equal_fold(output_name(query->projections.items[i]), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_text(const StrVec *texts, Str text) {
+    for (size_t i = 0; i < texts->count; i++) {
+        if (str_equal_fold(texts->items[i], text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As far as the text of the query names it; the columns of tables are not known. */
+static bool source_gives(const QuerySource *source, const CteScope *ctes, Str name) {
+    if (source->kind == QUERY_JOIN) {
+        return source_gives(source->left, ctes, name) || source_gives(source->right, ctes, name);
+    }
+    const CteScope *scope = source->kind == QUERY_TABLE ? find_cte(ctes, source) : NULL;
+    const QueryCte *cte = scope == NULL ? NULL : scope->cte;
+    bool is_given_below = (source->kind == QUERY_SUBSELECT && query_gives(source->query, name)) ||
+                          (cte != NULL && (has_text(&cte->column_aliases, name) || query_gives(cte->query, name)));
+    return is_given_below || has_text(&source->column_aliases, name);
+}
+
+/* The engine takes current_date for a column where there is one of that name. */
+static bool is_given_column(const QueryExpr *expr, const Frame *frame) {
+    bool may_be = expr->kind == QUERY_COLUMN && expr->parts.count == 1;
+    for (; may_be && frame != NULL; frame = frame->outer) {
+        if (frame->source != NULL && source_gives(frame->source, frame->ctes, expr->parts.items[0])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static Status walk_expr(Collector *collector, const QueryExpr *expr, Surroundings around) {
-    query_clock_add(expr, collector->sql, collector->output, collector->arena, &collector->facts->clock_reads);
+    if (query_clock_is_read(expr, collector->sql) && !is_given_column(expr, around.frame)) {
+        query_clock_add(expr, collector->sql, collector->output, collector->arena, &collector->facts->clock_reads);
+    }
     if (expr->kind == QUERY_COLUMN) {
         walk_column(collector, expr, around);
     }
@@ -296,7 +353,7 @@ static Status walk_source(Collector *collector, const QuerySource *source, Surro
     if (source->kind == QUERY_TABLE_FUNCTION) {
         return walk_table_function(collector, source, around);
     }
-    if (source->kind == QUERY_TABLE && !is_cte(around.ctes, source)) {
+    if (source->kind == QUERY_TABLE && find_cte(around.ctes, source) == NULL) {
         TRY(add_table(collector, source, !source->is_described && !around.is_table_statement));
         source_vec_push(collector->arena, &around.frame->tables, source);
     }
@@ -314,9 +371,9 @@ static Status walk_source(Collector *collector, const QuerySource *source, Surro
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
 
-static const CteScope *with_cte(Collector *collector, const CteScope *outer, Str name) {
+static const CteScope *with_cte(Collector *collector, const CteScope *outer, Str name, const QueryCte *cte) {
     CteScope *scope = ARENA_NEW(collector->arena, CteScope);
-    *scope = (CteScope){.outer = outer, .name = name};
+    *scope = (CteScope){.outer = outer, .name = name, .cte = cte};
     return scope;
 }
 
@@ -325,7 +382,7 @@ static Status walk_ctes(Collector *collector, const Query *query, Surroundings *
         const QueryCte *cte = &query->ctes.items[i];
         TRY(walk_query(collector, cte->query, *around));
         add_once(collector->arena, &collector->facts->cte_names, cte->name);
-        around->ctes = with_cte(collector, around->ctes, cte->name);
+        around->ctes = with_cte(collector, around->ctes, cte->name, cte);
     }
     return OK;
 }
@@ -351,19 +408,11 @@ static bool is_table_statement(const Collector *collector, const Query *query) {
 static Status walk_branches(Collector *collector, const Query *query, Surroundings around) {
     for (size_t i = 0; i < query->branches.count; i++) {
         if (i == 1 && query->kind == QUERY_RECURSIVE) {
-            around.ctes = with_cte(collector, around.ctes, query->recursive_name);
+            around.ctes = with_cte(collector, around.ctes, query->recursive_name, NULL);
         }
         TRY(walk_query(collector, query->branches.items[i], around));
     }
     return OK;
-}
-
-static Str output_name(const QueryExpr *expr) {
-    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
-    if (expr->alias.size > 0) {
-        return expr->alias;
-    }
-    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
 }
 
 static Status walk_projections(Collector *collector, const Query *query, Surroundings around) {
@@ -382,7 +431,7 @@ static Status walk_projections(Collector *collector, const Query *query, Surroun
 
 static Status walk_query(Collector *collector, const Query *query, Surroundings around) {
     TRY(walk_ctes(collector, query, &around));
-    Frame frame = {.outer = around.frame};
+    Frame frame = {.outer = around.frame, .source = query->source, .ctes = around.ctes};
     around.frame = &frame;
     if (query->source != NULL) {
         Surroundings inside = around;

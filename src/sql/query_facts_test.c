@@ -98,21 +98,28 @@ static void files_are_told_apart(void **state) {
 }
 
 static void clock_reads_stand_where_they_are_written(void **state) {
-    CHECK({"select now(), TODAY ( ), current_timestamp, main . now ( )",
-           "functions now TODAY now clock now() TODAY ( ) current_timestamp=current_timestamp main . now ( ) "
-           "gives - - current_timestamp - at 0"},
-          {"select \"current_date\", t.current_date, today from t", "t gives current_date current_date today at 0"},
-          {"select age(x), age(x, y) from t", "t functions age age clock age gives - - at 0"},
-          {"select * from t where d = current_date", "t clock current_date at 0"},
-          {"select now() as a, 1 + extract(year from now()) as b", "functions now extract now clock now()=a now()=b gives a b at 0"},
-          {"select x as a from (select now() as x) where now() > x",
-           "functions now now clock now() now() gives a at 0"},
-          {"select now() as a union all select now()", "functions now now clock now() now() gives a at 0"},
-          {"select case now() when 1 then 2 when 3 then 4 end as a", "functions now clock now()=a gives a at 0"},
-          {"from range(today(), now())", "functions range() today now clock today() now() at 0"},
-          {"select localtimestamp, localtime, current_time",
-           "clock localtimestamp=localtimestamp localtime=localtime current_time=current_time gives localtimestamp "
-           "localtime current_time at 0"}, );
+    CHECK(
+        {"select now(), TODAY ( ), current_timestamp, main . now ( )",
+         "functions now TODAY now clock now() TODAY ( ) current_timestamp=current_timestamp main . now ( ) "
+         "gives - - current_timestamp - at 0"},
+        {"select \"current_date\", t.current_date, today from t", "t gives current_date current_date today at 0"},
+        {"select age(x), age(x, y) from t", "t functions age age clock age gives - - at 0"},
+        {"select * from t where d = current_date", "t clock current_date at 0"},
+        {"select now() as a, 1 + extract(year from now()) as b",
+         "functions now extract now clock now()=a now()=b gives a b at 0"},
+        {"select x as a from (select now() as x) where now() > x", "functions now now clock now() now() gives a at 0"},
+        {"select now() as a union all select now()", "functions now now clock now() now() gives a at 0"},
+        {"select case now() when 1 then 2 when 3 then 4 end as a", "functions now clock now()=a gives a at 0"},
+        {"select current_date, now() from (select x as current_date from t)",
+         "t functions now clock now() gives current_date - at 0"},
+        {"with c(localtime) as (from t) select localtime from c, u as v(current_time) where current_time > 1",
+         "t u* ctes c gives localtime with 4"},
+        {"select (select current_date) as a from (select 1 as current_date)", "gives a at 0"},
+        {"select current_date as current_date from t", "t clock current_date=current_date gives current_date at 0"},
+        {"from range(today(), now())", "functions range() today now clock today() now() at 0"},
+        {"select localtimestamp, localtime, current_time",
+         "clock localtimestamp=localtimestamp localtime=localtime current_time=current_time gives localtimestamp "
+         "localtime current_time at 0"}, );
 }
 
 static void clock_reads_know_what_they_give(void **state) {
@@ -247,10 +254,14 @@ static void joins_know_what_passes_them(void **state) {
         const char *sql;
         bool left, right, pairs_otherwise;
     } cases[] = {
-        {"from a join b on true", true, true, false},       {"from a, b", true, true, false},
-        {"from a left join b on true", true, false, false}, {"from a right join b on true", false, true, false},
-        {"from a full join b on true", false, false, false}, {"from a semi join b on true", true, false, false},
-        {"from a natural join b", true, true, false},       {"from a positional join b", true, true, true},
+        {"from a join b on true", true, true, false},
+        {"from a, b", true, true, false},
+        {"from a left join b on true", true, false, false},
+        {"from a right join b on true", false, true, false},
+        {"from a full join b on true", false, false, false},
+        {"from a semi join b on true", true, false, false},
+        {"from a natural join b", true, true, false},
+        {"from a positional join b", true, true, true},
         {"from a asof left join b on a.x >= b.x", true, false, true},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -9,8 +9,8 @@
 
 /* What stands between a bracket and its end, or the whole text. Indexes are of tokens. */
 typedef struct Level {
-    bool in_list; /* between SELECT and the next clause */
-    size_t item;  /* in a list: the first token of the item */
+    bool in_list;        /* between SELECT and the next clause */
+    size_t item;         /* in a list: the first token of the item */
     bool item_has_table; /* or a read of the clock */
     bool has_table;
 } Level;

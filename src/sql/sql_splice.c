@@ -52,7 +52,8 @@ static bool loses_prefix(const SqlColumnPrefix *prefix, const SqlFacts *facts, c
     return false;
 }
 
-static void add_name_edits(Str text, const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena, SqlEditVec *edits) {
+static void add_name_edits(Str text, const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena,
+                           SqlEditVec *edits) {
     for (size_t i = 0; i < facts->tables.count; i++) {
         if (is_replaced(&replacements[i])) {
             sql_edit_vec_push(arena, edits, table_edit(text, &facts->tables.items[i], &replacements[i], arena));

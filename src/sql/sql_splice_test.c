@@ -48,7 +48,8 @@ static void reads_of_the_clock_are_bound_and_keep_their_column(void **state) {
         {"select now() as a, current_date as b", "select (TIMESTAMPTZ 'i') as a, (DATE 'd') as b"},
         {"select now(), 1, Current_Date, today ( )",
          "select (TIMESTAMPTZ 'i') AS \"now()\", 1, (DATE 'd') AS \"Current_Date\", (DATE 'd') AS \"today()\""},
-        {"select age((x)) as a, age(y, now()) as b", "select age(TIMESTAMP 'm', (x)) as a, age(y, (TIMESTAMPTZ 'i')) as b"},
+        {"select age((x)) as a, age(y, now()) as b",
+         "select age(TIMESTAMP 'm', (x)) as a, age(y, (TIMESTAMPTZ 'i')) as b"},
         {"select now()::date as a, localtimestamp as b, localtime as c, current_time as d",
          "select (TIMESTAMPTZ 'i')::date as a, (TIMESTAMP 'w') as b, (TIME 't') as c, (TIMETZ 'z') as d"},
         {"select now() as Loaded_at, today() as d", "select now() as Loaded_at, (DATE 'd') as d"},
@@ -65,7 +66,8 @@ static void a_filter_stands_at_the_scan(void **state) {
         const char *sql, *bound;
     } cases[] = {
         {"select a from t", "select a from (SELECT * FROM t WHERE x > 1) AS \"t\""},
-        {"select T.a from T, raw.u as v", "select T.a from (SELECT * FROM T WHERE x > 1) AS \"t\", (SELECT * FROM raw.u WHERE x > 1) as v"},
+        {"select T.a from T, raw.u as v",
+         "select T.a from (SELECT * FROM T WHERE x > 1) AS \"t\", (SELECT * FROM raw.u WHERE x > 1) as v"},
         {"select raw.t.a from raw.t", "select t.a from (SELECT * FROM raw.t WHERE x > 1) AS \"t\""},
         {"from x: t", "from x: (SELECT * FROM t WHERE x > 1)"},
         {"select a from t e(a)", "select a from (SELECT * FROM t WHERE x > 1) e(a)"},

@@ -6,134 +6,17 @@
  * other reader needs all of its rows. */
 #include "sql/sql_time_source.h"
 
-typedef struct CteScope {
-    const struct CteScope *outer; /* what the body of this one sees */
-    const QueryCte *cte;
-} CteScope;
-
-typedef struct CteUse {
-    const QueryCte *cte;
-    size_t count;
-} CteUse;
-DEFINE_VEC(CteUseVec, cte_use_vec, CteUse)
-
-/* What holds for the query as a whole; found by one walk over all of it. */
-typedef struct Survey {
-    Arena *arena;
-    CteUseVec uses;
-    bool has_row_id;        /* or another column that SELECT * of a table leaves out */
-    bool has_opaque_source; /* a table function that may read a CTE by its name */
-} Survey;
-
-/* --- The survey --------------------------------------------------------------------------------------------------- */
-
-static void survey_query(Survey *survey, const Query *query, const CteScope *scope);
-
-static bool is_hidden_column(Str name) {
-    static const Str names[] = {STR_INIT("rowid"),    STR_INIT("ctid"),           STR_INIT("snapshot_id"),
-                                STR_INIT("filename"), STR_INIT("file_row_number"), STR_INIT("file_index")};
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (str_equal_fold(name, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void survey_exprs(Survey *survey, const QueryExprVec *exprs, const CteScope *scope) {
-    for (size_t i = 0; i < exprs->count; i++) {
-        const QueryExpr *expr = exprs->items[i];
-        for (size_t part = 0; part < expr->parts.count; part++) {
-            survey->has_row_id = survey->has_row_id || is_hidden_column(expr->parts.items[part]);
-        }
-        survey_exprs(survey, &expr->operands, scope);
-        if (expr->subquery != NULL) {
-            survey_query(survey, expr->subquery, scope);
-        }
-    }
-}
-
-static const CteScope *find_cte(const CteScope *scope, const QuerySource *source) {
-    bool may_be = source->catalog.size == 0 && source->schema.size == 0;
-    for (; may_be && scope != NULL; scope = scope->outer) {
-        if (str_equal_fold(scope->cte->name, source->name)) {
-            return scope;
-        }
-    }
-    return NULL;
-}
-
-static size_t *use_count(Survey *survey, const QueryCte *cte) {
-    for (size_t i = 0; i < survey->uses.count; i++) {
-        if (survey->uses.items[i].cte == cte) {
-            return &survey->uses.items[i].count;
-        }
-    }
-    cte_use_vec_push(survey->arena, &survey->uses, (CteUse){.cte = cte});
-    return &survey->uses.items[survey->uses.count - 1].count;
-}
-
-static bool is_opaque(const QuerySource *source) {
-    static const Str known[] = {STR_INIT("unnest"), STR_INIT("range"), STR_INIT("generate_series")};
-    const QueryExpr *call = source->exprs.count == 1 ? source->exprs.items[0] : NULL;
-    for (size_t i = 0; call != NULL && i < COUNT_OF(known); i++) {
-        if (str_equal_fold(call->name, known[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void survey_source(Survey *survey, const QuerySource *source, const CteScope *scope) {
-    const CteScope *cte = source->kind == QUERY_TABLE ? find_cte(scope, source) : NULL;
-    if (cte != NULL) {
-        ++*use_count(survey, cte->cte);
-    }
-    survey->has_opaque_source =
-        survey->has_opaque_source || (source->kind == QUERY_TABLE_FUNCTION && is_opaque(source));
-    survey_exprs(survey, &source->exprs, scope);
-    if (source->left != NULL) {
-        survey_source(survey, source->left, scope);
-    }
-    if (source->right != NULL) {
-        survey_source(survey, source->right, scope);
-    }
-    if (source->query != NULL) {
-        survey_query(survey, source->query, scope);
-    }
-}
-
-static const CteScope *with_cte(Arena *arena, const CteScope *outer, const QueryCte *cte) {
-    CteScope *scope = ARENA_NEW(arena, CteScope);
-    *scope = (CteScope){.outer = outer, .cte = cte};
-    return scope;
-}
-
-static void survey_query(Survey *survey, const Query *query, const CteScope *scope) {
-    for (size_t i = 0; i < query->ctes.count; i++) {
-        survey_query(survey, query->ctes.items[i].query, scope);
-        scope = with_cte(survey->arena, scope, &query->ctes.items[i]);
-    }
-    if (query->source != NULL) {
-        survey_source(survey, query->source, scope);
-    }
-    survey_exprs(survey, &query->projections, scope);
-    survey_exprs(survey, &query->filters, scope);
-    survey_exprs(survey, &query->modifiers, scope);
-    for (size_t i = 0; i < query->branches.count; i++) {
-        survey_query(survey, query->branches.items[i], scope);
-    }
-}
+#include "sql/query_survey.h"
 
 /* --- One name, one query ------------------------------------------------------------------------------------------ */
 
 typedef struct Trace {
-    Survey *survey;
+    QuerySurvey *survey;
     const SqlFacts *facts;
     SqlTimeSource found;
 } Trace;
 
-static bool trace_query(Trace *trace, const Query *query, const CteScope *scope, Str name);
+static bool trace_query(Trace *trace, const Query *query, const QueryCteScope *scope, Str name);
 
 /* Stands for every name that no item on the way gives. */
 static const Str any_name = STR_INIT("\x01");
@@ -340,15 +223,15 @@ static bool trace_table(Trace *trace, const QuerySource *source, Str column) {
     return fail(trace, SQL_TIME_NO_TABLE);
 }
 
-static bool trace_cte(Trace *trace, const CteScope *cte, Str column) {
+static bool trace_cte(Trace *trace, const QueryCteScope *cte, Str column) {
     if (cte->cte->column_aliases.count > 0) {
         return fail(trace, SQL_TIME_RENAMED);
     }
-    bool is_shared = *use_count(trace->survey, cte->cte) != 1 || trace->survey->has_opaque_source;
+    bool is_shared = query_cte_uses(trace->survey, cte->cte) != 1 || trace->survey->has_opaque_source;
     return is_shared ? fail(trace, SQL_TIME_SHARED) : trace_query(trace, cte->cte->query, cte->outer, column);
 }
 
-static bool trace_leaf(Trace *trace, const Leaf *leaf, const CteScope *scope, Str column) {
+static bool trace_leaf(Trace *trace, const Leaf *leaf, const QueryCteScope *scope, Str column) {
     const QuerySource *source = leaf->source;
     if (!leaf->is_passed) {
         return fail(trace, SQL_TIME_JOIN);
@@ -365,19 +248,19 @@ static bool trace_leaf(Trace *trace, const Leaf *leaf, const CteScope *scope, St
     if (source->kind != QUERY_TABLE || source->exprs.count > 0) {
         return fail(trace, SQL_TIME_NO_TABLE);
     }
-    const CteScope *cte = find_cte(scope, source);
+    const QueryCteScope *cte = query_find_cte(scope, source);
     return cte != NULL ? trace_cte(trace, cte, column) : trace_table(trace, source, column);
 }
 
 /* A star before the item wins where its source has a column of that name: which can only be looked up when that source
  * is the very table that is found. */
 static bool exclude_star(Trace *trace, const LeafVec *leaves, const Leaf *leaf, const Item *item,
-                         const CteScope *scope, Str name) {
+                         const QueryCteScope *scope, Str name) {
     if (item->star_before == NULL) {
         return true;
     }
     const Leaf *starred = find_leaf(leaves, item->star_before->name);
-    bool is_table = leaf->source->kind == QUERY_TABLE && find_cte(scope, leaf->source) == NULL;
+    bool is_table = leaf->source->kind == QUERY_TABLE && query_find_cte(scope, leaf->source) == NULL;
     if (starred != leaf || !is_table) {
         return fail(trace, SQL_TIME_UNQUALIFIED);
     }
@@ -385,7 +268,7 @@ static bool exclude_star(Trace *trace, const LeafVec *leaves, const Leaf *leaf, 
     return true;
 }
 
-static bool trace_star(Trace *trace, const Query *query, const CteScope *scope, const Item *item, Str name) {
+static bool trace_star(Trace *trace, const Query *query, const QueryCteScope *scope, const Item *item, Str name) {
     LeafVec leaves = {0};
     collect_leaves(query->source, true, trace->survey->arena, &leaves);
     const Leaf *leaf = find_leaf(&leaves, item->expr->name);
@@ -396,7 +279,7 @@ static bool trace_star(Trace *trace, const Query *query, const CteScope *scope, 
     return passes_windows(query, &time) ? trace_leaf(trace, leaf, scope, name) : fail(trace, SQL_TIME_WINDOW);
 }
 
-static bool trace_column(Trace *trace, const Query *query, const CteScope *scope, const Item *item, Str name) {
+static bool trace_column(Trace *trace, const Query *query, const QueryCteScope *scope, const Item *item, Str name) {
     const QueryExpr *column = column_below(item->expr, trace->survey->arena, &trace->found.units);
     if (column == NULL || column->parts.count > 2) {
         return fail(trace, SQL_TIME_COMPUTED);
@@ -415,14 +298,7 @@ static bool trace_column(Trace *trace, const Query *query, const CteScope *scope
            trace_leaf(trace, leaf, scope, column->parts.items[column->parts.count - 1]);
 }
 
-static const CteScope *with_ctes(Arena *arena, const CteScope *scope, const Query *query) {
-    for (size_t i = 0; i < query->ctes.count; i++) {
-        scope = with_cte(arena, scope, &query->ctes.items[i]);
-    }
-    return scope;
-}
-
-static bool trace_query(Trace *trace, const Query *query, const CteScope *scope, Str name) {
+static bool trace_query(Trace *trace, const Query *query, const QueryCteScope *scope, Str name) {
     SqlTimeObstacle obstacle = obstacle_of(query);
     if (obstacle != SQL_TIME_PROVEN) {
         return fail(trace, obstacle);
@@ -431,7 +307,7 @@ static bool trace_query(Trace *trace, const Query *query, const CteScope *scope,
     if (!find_item(query, name, &item)) {
         return fail(trace, SQL_TIME_COMPUTED);
     }
-    scope = with_ctes(trace->survey->arena, scope, query);
+    scope = query_with_ctes(trace->survey->arena, scope, query);
     return item.expr->kind == QUERY_STAR ? trace_star(trace, query, scope, &item, name)
                                          : trace_column(trace, query, scope, &item, name);
 }
@@ -448,12 +324,13 @@ static bool has_name(const StrVec *names, Str name) {
 }
 
 /* Names that items give, here and below stars. A star gives others, too. */
-static void collect_names(Survey *survey, const Query *query, const CteScope *scope, StrVec *names, bool *has_star) {
+static void collect_names(QuerySurvey *survey, const Query *query, const QueryCteScope *scope, StrVec *names,
+                          bool *has_star) {
     if (query->kind != QUERY_SELECT || query->source == NULL) {
         return;
     }
     Arena *arena = survey->arena;
-    scope = with_ctes(arena, scope, query);
+    scope = query_with_ctes(arena, scope, query);
     LeafVec leaves = {0};
     collect_leaves(query->source, true, arena, &leaves);
     bool here = false;
@@ -468,16 +345,16 @@ static void collect_names(Survey *survey, const Query *query, const CteScope *sc
     *has_star = *has_star || here;
     for (size_t i = 0; here && i < leaves.count; i++) {
         const QuerySource *source = leaves.items[i].source;
-        const CteScope *cte = source->kind == QUERY_TABLE ? find_cte(scope, source) : NULL;
+        const QueryCteScope *cte = source->kind == QUERY_TABLE ? query_find_cte(scope, source) : NULL;
         if (source->kind == QUERY_SUBSELECT) {
             collect_names(survey, source->query, scope, names, has_star);
-        } else if (cte != NULL && *use_count(survey, cte->cte) == 1) { /* another is an obstacle of itself */
+        } else if (cte != NULL && query_cte_uses(survey, cte->cte) == 1) { /* another is an obstacle of itself */
             collect_names(survey, cte->cte->query, cte->outer, names, has_star);
         }
     }
 }
 
-static void add_source(Survey *survey, const Query *query, const SqlFacts *facts, Str name, bool has_star,
+static void add_source(QuerySurvey *survey, const Query *query, const SqlFacts *facts, Str name, bool has_star,
                        SqlTimeSourceVec *sources) {
     Trace trace = {.survey = survey, .facts = facts};
     if (survey->has_row_id) {
@@ -492,10 +369,10 @@ static void add_source(Survey *survey, const Query *query, const SqlFacts *facts
 }
 
 void sql_time_sources(const Query *query, const SqlFacts *facts, Arena *arena, SqlTimeSourceVec *sources_out) {
-    Survey survey = {.arena = arena};
+    QuerySurvey survey = {.arena = arena};
     StrVec names = {0};
     bool has_star = false;
-    survey_query(&survey, query, NULL);
+    query_survey(&survey, query);
     SqlTimeObstacle obstacle = survey.has_row_id ? SQL_TIME_ROW_ID : obstacle_of(query);
     if (obstacle != SQL_TIME_PROVEN) { /* one entry for all names */
         sql_time_source_vec_push(arena, sources_out, (SqlTimeSource){.obstacle = obstacle});

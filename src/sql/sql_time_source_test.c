@@ -5,13 +5,20 @@
 /* "table.column day>month -absent": units from the last to the first; or "!obstacle". */
 static Str source_form(SqlFixture *f, const char *sql, const char *output) {
     static const char *const obstacles[] = {
-        [SQL_TIME_COMPUTED] = "!computed",   [SQL_TIME_LIMIT] = "!limit",
-        [SQL_TIME_SET_OPERATION] = "!set",   [SQL_TIME_RECURSIVE] = "!recursive",
-        [SQL_TIME_DISTINCT_ON] = "!distinct", [SQL_TIME_GROUPING_SETS] = "!sets",
-        [SQL_TIME_WINDOW] = "!window",       [SQL_TIME_SAMPLE] = "!sample",
-        [SQL_TIME_JOIN] = "!join",           [SQL_TIME_UNQUALIFIED] = "!unqualified",
-        [SQL_TIME_SHARED] = "!shared",       [SQL_TIME_RENAMED] = "!renamed",
-        [SQL_TIME_ROW_ID] = "!rowid",        [SQL_TIME_NO_TABLE] = "!table",
+        [SQL_TIME_COMPUTED] = "!computed",
+        [SQL_TIME_LIMIT] = "!limit",
+        [SQL_TIME_SET_OPERATION] = "!set",
+        [SQL_TIME_RECURSIVE] = "!recursive",
+        [SQL_TIME_DISTINCT_ON] = "!distinct",
+        [SQL_TIME_GROUPING_SETS] = "!sets",
+        [SQL_TIME_WINDOW] = "!window",
+        [SQL_TIME_SAMPLE] = "!sample",
+        [SQL_TIME_JOIN] = "!join",
+        [SQL_TIME_UNQUALIFIED] = "!unqualified",
+        [SQL_TIME_SHARED] = "!shared",
+        [SQL_TIME_RENAMED] = "!renamed",
+        [SQL_TIME_ROW_ID] = "!rowid",
+        [SQL_TIME_NO_TABLE] = "!table",
     };
     const SqlFacts *facts = analyze(f, str_from(sql)).facts;
     const SqlTimeSource *source = sql_time_source_find(facts, str_from(output));
@@ -57,8 +64,10 @@ static void columns_casts_and_truncations_are_followed(void **state) {
 static void what_is_computed_is_not(void **state) {
     CHECK({"select ts + interval 1 day as d from t", "!computed"}, {"select max(ts) as d from t", "!computed"},
           {"select try_cast(ts as date) as d from t", "!computed"}, {"select ts::timestamp as d from t", "!computed"},
-          {"select date_trunc(u, ts) as d from t", "!computed"}, {"select date_trunc('decade', ts) as d from t", "!computed"},
-          {"select m.date_trunc('day', ts) as d from t", "!computed"}, {"select date_part('day', ts) as d from t", "!computed"},
+          {"select date_trunc(u, ts) as d from t", "!computed"},
+          {"select date_trunc('decade', ts) as d from t", "!computed"},
+          {"select m.date_trunc('day', ts) as d from t", "!computed"},
+          {"select date_part('day', ts) as d from t", "!computed"},
           {"select coalesce(ts, now()) as d from t", "!computed"}, {"select (select ts) as d from t", "!computed"},
           {"select e.s.ts as d from t e", "!computed"}, {"select raw.t.ts as d from raw.t", "!computed"},
           {"select case when true then ts end as d from t", "!computed"}, {"select 1 as x from t", "!computed"},
@@ -108,8 +117,8 @@ static void windows_must_be_partitioned_by_the_time(void **state) {
 }
 
 static void joins_pass_on_their_preserved_side(void **state) {
-    CHECK({"select e.ts as d from t e join u on e.id = u.id", "t.ts"},
-          {"select e.ts as d from u, t as e", "t.ts"}, {"select t.ts as d from u join t using (id)", "t.ts"},
+    CHECK({"select e.ts as d from t e join u on e.id = u.id", "t.ts"}, {"select e.ts as d from u, t as e", "t.ts"},
+          {"select t.ts as d from u join t using (id)", "t.ts"},
           {"select t.ts as d from t left join u using (id)", "t.ts"},
           {"select t.ts as d from u left join t using (id)", "!join"},
           {"select t.ts as d from u right join t using (id)", "t.ts"},
@@ -124,26 +133,25 @@ static void joins_pass_on_their_preserved_side(void **state) {
           {"select a.ts as d from t a join t b on a.id = b.id", "t.ts"},
           {"select ts as d from t join u using (id)", "!unqualified"},
           {"select t.ts as d from a.t join b.t using (id)", "!unqualified"},
-          {"select x.ts as d from t join u using (id)", "!unqualified"},
-          {"select x.ts as d from t", "!unqualified"},
+          {"select x.ts as d from t join u using (id)", "!unqualified"}, {"select x.ts as d from t", "!unqualified"},
           {"select e.ts as d from t e, lateral (select count(*) from u where u.id = e.id)", "t.ts"},
           {"select e.ts as d, x from t e, unnest(e.list) as l(x)", "t.ts"});
 }
 
 static void subqueries_and_ctes_are_looked_through(void **state) {
     CHECK({"select d from (select ts::date as d from t) s", "t.ts day"},
-          {"select s.m::date as d from (select date_trunc('month', ts) as m from t) s join u using (id)", "t.ts day>month"},
+          {"select s.m::date as d from (select date_trunc('month', ts) as m from t) s join u using (id)",
+           "t.ts day>month"},
           {"with c as (select ts as d from t) select d from c", "t.ts"},
           {"with a as (select * from t), b as (select *, 1 as x from a) select d from b", "t.d"},
           {"with t as (select * from raw.t) select d from t", "t.d"},
-          {"with t as (select * from t) select d from t", "t.d"},
-          {"select d from (with c as (from t) from c)", "t.d"},
+          {"with t as (select * from t) select d from t", "t.d"}, {"select d from (with c as (from t) from c)", "t.d"},
           {"with c as (from t) select d from c where x > (select avg(x) from c)", "!shared"},
           {"with c as (from t) select a.d from c a join c b using (id)", "!shared"},
           {"with c as (from t), e as (select max(d) from c) select c.d from c, e", "!shared"},
           {"with c as (from t) select c.d from c, query_table('c')", "!shared"},
-          {"with c(d) as (select ts from t) select d from c", "!renamed"},
-          {"select d from t as e(d, x)", "!renamed"}, {"select d from (select ts from t) as e(d)", "!renamed"},
+          {"with c(d) as (select ts from t) select d from c", "!renamed"}, {"select d from t as e(d, x)", "!renamed"},
+          {"select d from (select ts from t) as e(d)", "!renamed"},
           {"select d from (select max(ts) as d from t)", "!computed"},
           {"select d from (select x from t)", "!computed"});
 }
@@ -152,7 +160,8 @@ static void the_source_must_be_a_table(void **state) {
     CHECK({"select d from read_parquet('x')", "!table"}, {"select d from 'x.csv'", "!table"},
           {"select d from (values (1)) v", "!table"}, {"select d from t at (version => 3)", "!table"},
           {"select d from (pivot t on k in ('a') using sum(x))", "!table"}, {"select d from (table t)", "!table"},
-          {"table t", "!table"}, {"select rowid, d from t", "!rowid"}, {"select d from t where e.\"ROWID\" > 3", "!rowid"},
+          {"table t", "!table"}, {"select rowid, d from t", "!rowid"},
+          {"select d from t where e.\"ROWID\" > 3", "!rowid"},
           {"select d from (select d, filename as f from t)", "!rowid"}, {"select 1 as d", "!computed"});
 }
 

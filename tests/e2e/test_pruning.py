@@ -138,6 +138,38 @@ def test_04_9_a_declared_read_is_cut_with_its_reach(shop):
     assert "no column at" in shop.fails("run", "--start", "2026-06-10", "--end", "2026-06-11").stderr
 
 
+def test_04_9_explain_says_what_is_read_and_why(shop):
+    shop.write(
+        {
+            "models/cut.sql": daily("SELECT e.ts::DATE AS d, n.name FROM raw.events e JOIN src.names n USING (v)"),
+            "models/whole.sql": daily("SELECT ts AS d FROM raw.events LIMIT 3"),
+            "models/plain.sql": "SELECT 1 AS a",
+        }
+    )
+    lines = shop.ok("plan", "--explain").stdout.splitlines()
+    about = {
+        name: lines[i + 1]
+        for i, line in enumerate(lines[:-1])
+        for name in ("cut", "whole")
+        if line.startswith(f"{name}: ")
+    }
+    assert about["cut"] == "  a window reads only its rows of raw.events, by ts"
+    assert about["whole"].startswith("  no pruning: ")
+    assert "LIMIT" in about["whole"]
+
+
+def test_02_5_a_truncation_of_ones_own_is_not_taken_for_the_engines(shop):
+    shop.load("CREATE TABLE t AS SELECT TIMESTAMP '2026-06-10' + INTERVAL (range) DAY AS ts FROM range(5)")
+    query = "SELECT date_trunc('day', ts) AS d, ts FROM src.t"
+    shop.write({"models/a.sql": "SELECT 1 AS a", "models/m.sql": daily(query)})
+    shop.ok("apply", "-s", "a")
+    with shop.warehouse("data/wh.duckdb", read_only=False) as connection:
+        connection.execute("CREATE MACRO date_trunc(unit, ts) AS ts + INTERVAL 2 DAY")
+    shop.ok("apply")
+    shop.ok("run", "--start", "2026-06-12", "--end", "2026-06-13")
+    assert shop.query("SELECT ts FROM m") == [["2026-06-10 00:00:00"]]
+
+
 # --- Cut or not, the result is that of the wrapped query. Most of these must not be cut.
 
 SHAPES = {
