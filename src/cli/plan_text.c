@@ -3,6 +3,7 @@
 #include "cli/table.h"
 #include "cli/text_diff.h"
 #include "cli/text_width.h"
+#include "project/time_scan.h"
 
 /* --- Table -----------------------------------------------------------------------------------------------------------
  */
@@ -138,6 +139,14 @@ static Str action_text(const PlanTask *task) {
     return task == NULL ? STR_EMPTY : texts[task->action];
 }
 
+/* What a window of an incremental model reads of its sources; a removed model is none. */
+static void append_scans(Cli *cli, const Plan *plan, const Model *model) {
+    StrVec lines = model == NULL ? (StrVec){0} : time_scans_explain(plan->project, model, cli->arena);
+    for (size_t i = 0; i < lines.count; i++) {
+        cli_line(cli, "  " STR_FMT, STR_ARG(lines.items[i]));
+    }
+}
+
 static void append_explanation(Cli *cli, const Plan *plan) {
     const PlanTask **tasks = tasks_of_changes(plan, cli->arena);
     strbuf_text(&cli->text, plan->changes.count > 0 ? "\n" : "");
@@ -146,6 +155,7 @@ static void append_explanation(Cli *cli, const Plan *plan) {
         Str reason = reason_text(change, plan, cli->arena);
         cli_line(cli, STR_FMT ": " STR_FMT STR_FMT, STR_ARG(change->name), STR_ARG(reason),
                  STR_ARG(action_text(tasks[i])));
+        append_scans(cli, plan, change->model);
     }
 }
 

@@ -32,6 +32,45 @@ void graph_names(const Project *project, size_t start, GraphDirection direction,
     *names_out = names;
 }
 
+static bool is_ephemeral(const Model *model) {
+    return model->materialise == MATERIALISE_EPHEMERAL;
+}
+
+static bool reads_ephemeral(const Project *project, const Model *model) {
+    for (size_t i = 0; model->facts != NULL && i < model->facts->tables.count; i++) {
+        size_t upstream = model->references[i].model;
+        if (upstream != MODEL_NONE && is_ephemeral(project->models[upstream])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Models are in dependency order, so one walk from `model` down to the first finds chains of any length. */
+IndexVec graph_inlined(const Project *project, const Model *model, Arena *arena) {
+    IndexVec inlined = {0};
+    if (!reads_ephemeral(project, model)) {
+        return inlined;
+    }
+    bool *needed = ARENA_NEW_ARRAY(arena, bool, project->model_count);
+    needed[model->index] = true;
+    for (size_t i = model->index + 1; i-- > 0;) {
+        const Model *reader = project->models[i];
+        if (!needed[i] || (reader != model && !is_ephemeral(reader))) {
+            continue;
+        }
+        for (size_t u = 0; u < reader->upstreams.count; u++) {
+            needed[reader->upstreams.items[u]] = true;
+        }
+    }
+    for (size_t i = 0; i < model->index; i++) {
+        if (needed[i] && is_ephemeral(project->models[i])) {
+            index_vec_push(arena, &inlined, i);
+        }
+    }
+    return inlined;
+}
+
 Str physical_schema(Arena *arena, const Model *model) {
     return str_format(arena, "interlace__" STR_FMT, STR_ARG(model->schema));
 }

@@ -12,6 +12,10 @@ void graph_reach(const Project *project, size_t start, GraphDirection direction,
 /* Transitive names, sorted. */
 void graph_names(const Project *project, size_t start, GraphDirection direction, Arena *arena, StrVec *names_out);
 
+/* The ephemeral models that become part of a SQL model's query: those it reaches through ephemeral ones only, in
+ * dependency order. */
+IndexVec graph_inlined(const Project *project, const Model *model, Arena *arena);
+
 /* Physical names (spec 03 §2): snapshot schema and table, and the view of an environment. */
 Str physical_schema(Arena *arena, const Model *model);                  /* interlace__<schema> */
 Str physical_name(Arena *arena, const Model *model, Str fingerprint);   /* <base>__<fp> */

@@ -110,6 +110,7 @@ static void build_graph(ProjectLoad *load) {
     project_resolve_references(load);
     project_check_terminals(load);
     project_order_models(load);
+    project_check_clocks(load);
     project_read_checks(load);
     project_write_json_parts(load);
 }

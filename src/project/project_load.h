@@ -2,7 +2,7 @@
  * is being loaded stands in its draft; a draft dies with the load, its model lives in the project's arena.
  *
  *     files → macros → drafts of SQL files and of the Python manifest → names → engines, queries → references
- *           → order → checks → JSON parts
+ *           → order → clocks → checks → JSON parts
  *
  * A step goes on after a fault, so that all faults are reported together. */
 #ifndef INTERLACE_PROJECT_PROJECT_LOAD_H
@@ -89,6 +89,9 @@ Model **resolve_tables(const ProjectLoad *load, const Model *model, const SqlFac
 
 /* model_order.c: sets project->models and all indexes; DependencyError for each cycle. */
 void project_order_models(ProjectLoad *load);
+
+/* model_clock.c: after ordering; reads of the clock where `clock: forbid` says there are none. */
+void project_check_clocks(ProjectLoad *load);
 
 /* check.c: after ordering. */
 void project_read_checks(ProjectLoad *load);

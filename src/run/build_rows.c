@@ -9,7 +9,14 @@ static Status prepare_sql(Build *build, Error *err) {
     TRY(engine_describe(build->connection, &build->query, build->arena, &build->columns, err));
     TRY(engine_check_columns(build->context->engine, &build->columns, err));
     build->columns_json = columns_to_json(&build->columns, build->arena);
-    return contract_check(model, &build->columns, err);
+    build->prepared_query = build->query;
+    TRY(contract_check(model, &build->columns, err));
+    return build_prepare_render(build, err);
+}
+
+static Status write_sql(Build *build, Error *err) {
+    TRY(build_render(build, err));
+    return build_run_strategy(build, NULL, err);
 }
 
 /* ---- Python models: rows come as Arrow batches and go to the appender of the transaction's connection: straight into
@@ -257,5 +264,5 @@ Status build_prepare(Build *build, Error *err) {
 }
 
 Status build_write_rows(Build *build, Error *err) {
-    return build->task->model->kind == MODEL_SQL ? build_run_strategy(build, NULL, err) : write_python(build, err);
+    return build->task->model->kind == MODEL_SQL ? write_sql(build, err) : write_python(build, err);
 }

@@ -4,6 +4,7 @@
 #define INTERLACE_RUN_BUILD_STEP_H
 
 #include "run/build.h"
+#include "run/window_scan.h"
 #include "strategy/strategy.h"
 
 typedef struct Build {
@@ -14,7 +15,10 @@ typedef struct Build {
     EngineConnection *connection; /* the transactions' */
     ModelResult *result;
 
-    SqlText query; /* SQL models: as it is sent */
+    SqlText query;          /* SQL models: as it is sent, in the transaction at hand */
+    SqlText prepared_query; /* without what a window puts into it */
+    WindowScanVec scans;    /* incremental SQL models: what each window cuts */
+    bool binds_clock;       /* incremental SQL models: reads of the clock are bound to each window */
     DuckColumnVec columns;
     Str columns_json;
     bool is_recorded; /* the snapshot, verified */
@@ -33,6 +37,14 @@ typedef struct Build {
 MUST_CHECK Status build_prepare(Build *build, Error *err);
 /* Writes the rows of the transaction at hand; may be called again after a rollback. Sets rows and columns. */
 MUST_CHECK Status build_write_rows(Build *build, Error *err);
+
+/* ---- build_render.c */
+
+/* Of an incremental SQL model, once its columns are known: what windows will put into its query. Notes a read of the
+ * clock of which the model does not say what it shall get. */
+MUST_CHECK Status build_prepare_render(Build *build, Error *err);
+/* Sets `query` for the window at hand. */
+MUST_CHECK Status build_render(Build *build, Error *err);
 
 /* ---- build_strategy.c */
 
@@ -59,6 +71,8 @@ MUST_CHECK Status build_take_out(Build *build, Error *err);
 
 /* All windows of an incremental model, each batch a transaction by `build_one`. */
 MUST_CHECK Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err), Error *err);
+/* Of the time column, as far as it is one: the strategy refuses others. */
+TimeColumnKind build_time_kind(const Build *build);
 /* Inside the transaction of a first build: the range that its rows cover becomes `filled`. */
 MUST_CHECK Status build_find_first_range(Build *build, Error *err);
 

@@ -87,8 +87,12 @@ static WindowVec batches_of(const Build *build, int64_t grains) {
     return batches;
 }
 
-/* The command's, else the model's; INT64_MAX for `auto`: as many adjacent grains as there are. */
+/* The command's, else the model's; INT64_MAX for `auto`: as many adjacent grains as there are. A window that binds the
+ * clock has its own end, so that a day gives the same rows in whatever batch it is asked for. */
 static int64_t batch_grains(const Build *build) {
+    if (build->binds_clock) {
+        return 1;
+    }
     int64_t grains = build->context->options->batch;
     if (grains > 0) {
         return grains;
@@ -155,7 +159,7 @@ static Status time_bounds(Build *build, DuckRows *rows_out, Error *err) {
     return engine_query(build->connection, &query, build->arena, rows_out, err);
 }
 
-static TimeColumnKind kind_of_time(const Build *build) {
+TimeColumnKind build_time_kind(const Build *build) {
     TimeColumnKind kind = TIME_COLUMN_NAIVE;
     for (size_t i = 0; i < build->columns.count; i++) {
         if (str_equal_fold(build->columns.items[i].name, build->task->model->time_column)) {
@@ -172,7 +176,7 @@ Status build_find_first_range(Build *build, Error *err) {
     bool has_rows = duck_cell(&rows, 0, 0)->kind != DUCK_CELL_NULL;
     WallUs bounds[2] = {0};
     for (size_t i = 0; has_rows && i < COUNT_OF(bounds); i++) {
-        TRY(wall_from_sql(duck_cell(&rows, 0, i)->text, kind_of_time(build), context->zone, &bounds[i], err));
+        TRY(wall_from_sql(duck_cell(&rows, 0, i)->text, build_time_kind(build), context->zone, &bounds[i], err));
     }
     Window range;
     bool is_empty = false;

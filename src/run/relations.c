@@ -54,46 +54,13 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
 
 typedef struct Inlining {
     const RelationMap *relations;
+    const Model *reader;          /* the model whose query it is in the end */
+    const WindowBinding *binding; /* NULL: none */
     Str file_root; /* of a view: it reads its files when it is read, by whom and from where is not known now */
     Arena *arena;
     Str *cte_names; /* a model each; empty: not inlined. NULL when nothing is */
     IndexVec order; /* inlined models, dependency order */
 } Inlining;
-
-static bool is_ephemeral(const Project *project, size_t model) {
-    return model != MODEL_NONE && project->models[model]->materialise == MATERIALISE_EPHEMERAL;
-}
-
-static bool reads_ephemeral(const Project *project, const Model *model) {
-    for (size_t i = 0; i < model->facts->tables.count; i++) {
-        if (is_ephemeral(project, model->references[i].model)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Marks the ephemeral models that `model` reaches through ephemeral ones only. Models are in dependency order, so one
- * walk from `model` down to the first finds chains of any length without recursion. */
-static void collect_ephemerals(Inlining *inlining, const Model *model) {
-    const Project *project = inlining->relations->project;
-    bool *needed = ARENA_NEW_ARRAY(inlining->arena, bool, project->model_count);
-    needed[model->index] = true;
-    for (size_t i = model->index + 1; i-- > 0;) {
-        const Model *reader = project->models[i];
-        if (!needed[i] || (reader != model && reader->materialise != MATERIALISE_EPHEMERAL)) {
-            continue;
-        }
-        for (size_t u = 0; u < reader->upstreams.count; u++) {
-            needed[reader->upstreams.items[u]] = true;
-        }
-    }
-    for (size_t i = 0; i < model->index; i++) {
-        if (needed[i] && is_ephemeral(project, i)) {
-            index_vec_push(inlining->arena, &inlining->order, i);
-        }
-    }
-}
 
 /* A name that neither the model's own CTEs nor those of any inlined body use: one of them would hide the other. */
 static Str choose_cte_name(const Inlining *inlining, const Model *model, const Model *ephemeral) {
@@ -126,6 +93,16 @@ static Status missing_relation(const Model *model, const Model *upstream, Error 
     return FAILED;
 }
 
+static void add_filters(const Inlining *inlining, const Model *model, SqlReplacement *replacements) {
+    size_t count = inlining->binding == NULL ? 0 : inlining->binding->filters.count;
+    for (size_t i = 0; i < count; i++) {
+        const ScanFilter *filter = &inlining->binding->filters.items[i];
+        if (filter->owner == model) {
+            replacements[filter->table].filter = filter->condition;
+        }
+    }
+}
+
 static Status splice_references(const Inlining *inlining, const Model *model, const SqlInlined *inlined,
                                 size_t inlined_count, SqlText *query_out, Error *err) {
     const Project *project = inlining->relations->project;
@@ -145,26 +122,33 @@ static Status splice_references(const Inlining *inlining, const Model *model, co
             return missing_relation(model, project->models[upstream], err);
         }
     }
+    add_filters(inlining, model, replacements);
     SqlSplice splice = {.replacements = replacements,
                         .inlined = inlined,
                         .inlined_count = inlined_count,
+                        .clock = inlining->binding == NULL ? NULL : inlining->binding->clock,
+                        .clock_columns = model == inlining->reader ? &model->clock_columns : NULL,
                         .file_root = inlining->file_root};
     return sql_splice(&model->query, model->facts, &splice, inlining->arena, query_out, err);
 }
 
-Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,
-                          Error *err) {
+Status render_window_query(const RelationMap *relations, const Model *model, const WindowBinding *binding, Arena *arena,
+                           SqlText *query_out, Error *err) {
     assert(model->kind == MODEL_SQL);
     const Project *project = relations->project;
     bool is_view = model->materialise == MATERIALISE_VIEW;
     Inlining inlining = {
-        .relations = relations, .file_root = is_view ? project->config->root : STR_EMPTY, .arena = arena};
-    if (!reads_ephemeral(project, model)) {
+        .relations = relations,
+        .reader = model,
+        .binding = binding,
+        .file_root = is_view ? project->config->root : STR_EMPTY,
+        .arena = arena,
+        .order = graph_inlined(project, model, arena),
+    };
+    if (inlining.order.count == 0) {
         return splice_references(&inlining, model, NULL, 0, query_out, err);
     }
     inlining.cte_names = ARENA_NEW_ARRAY(arena, Str, project->model_count);
-    collect_ephemerals(&inlining, model);
-
     SqlInlined *inlined = ARENA_NEW_ARRAY(arena, SqlInlined, inlining.order.count);
     for (size_t i = 0; i < inlining.order.count; i++) {
         const Model *ephemeral = project->models[inlining.order.items[i]];
@@ -173,6 +157,11 @@ Status render_model_query(const RelationMap *relations, const Model *model, Aren
         TRY(splice_references(&inlining, ephemeral, NULL, 0, &inlined[i].body, err));
     }
     return splice_references(&inlining, model, inlined, inlining.order.count, query_out, err);
+}
+
+Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,
+                          Error *err) {
+    return render_window_query(relations, model, NULL, arena, query_out, err);
 }
 
 Status render_model_rows(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,

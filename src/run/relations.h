@@ -19,10 +19,28 @@ SqlRelation relation_of_snapshot(const Snapshot *snapshot);
 /* The external table of a `table` model: "alias.schema.table", or "alias.table" in the schema main. */
 SqlRelation relation_of_target(const Model *model);
 
+/* A condition on the scan of one table in the query of a model, or in that of an ephemeral one inlined into it. */
+typedef struct ScanFilter {
+    const Model *owner; /* whose query it is */
+    size_t table;       /* index in owner->facts->tables */
+    Str condition;
+} ScanFilter;
+DEFINE_VEC(ScanFilterVec, scan_filter_vec, ScanFilter)
+
+/* What a window puts into a query. */
+typedef struct WindowBinding {
+    const Str *clock; /* SQL_CLOCK_KIND_COUNT expressions in place of reads of the clock; NULL: they stay */
+    ScanFilterVec filters;
+} WindowBinding;
+
 /* The model's query with physical names, ephemeral upstreams inlined as CTEs: what the engine gets.
  * ExecutionError when an upstream has no relation (nothing built there). */
 MUST_CHECK Status render_model_query(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,
                                      Error *err);
+
+/* The same for one window; `binding` NULL: as above. */
+MUST_CHECK Status render_window_query(const RelationMap *relations, const Model *model, const WindowBinding *binding,
+                                      Arena *arena, SqlText *query_out, Error *err);
 
 /* `SELECT * FROM relation`, or the rendered query of an ephemeral model. */
 MUST_CHECK Status render_model_rows(const RelationMap *relations, const Model *model, Arena *arena, SqlText *query_out,

@@ -48,10 +48,13 @@ struct QueryExpr {
     Str schema;      /* function: as written; the column of `amount.round()` comes as one, too */
     bool is_sign;    /* function: written as an operator sign */
     bool is_columns; /* star: COLUMNS(…), with its pattern, list or lambda as an operand without alias */
+    Str text;        /* constant: its value, when that is a text */
+    Str cast_type;   /* CAST (not TRY_CAST) to a type without parameters: its name, in capitals */
     StrVec parts;    /* column */
     QueryStarRuleVec rules;
     QueryExprVec
         operands; /* all below: arguments, FILTER, ORDER BY, PARTITION BY; REPLACE items of a star, with alias */
+    QueryExprVec partitions; /* window: the operands that are its PARTITION BY */
     Query *subquery;
 };
 
@@ -77,7 +80,12 @@ struct QuerySource {
     StrVec using_columns;
     bool is_natural;
     bool gives_left_only; /* SEMI and ANTI joins */
-    QueryExprVec exprs;   /* also: join condition, AT (…) of a table */
+    /* Join: a filter on columns of that side means the same before the join as behind it. Both sides of an inner one,
+     * the preserved side of an outer one; not of FULL. Only where pairs_otherwise is not set. */
+    bool passes_left, passes_right;
+    bool pairs_otherwise; /* POSITIONAL, ASOF, … : no join by its condition alone */
+    bool is_sampled;
+    QueryExprVec exprs; /* also: join condition, AT (…) of a table */
     Query *query;
 };
 
@@ -105,6 +113,9 @@ struct Query {
     /* all */
     QueryExprVec modifiers; /* ORDER BY, LIMIT, DISTINCT ON */
     bool has_order_by, has_distinct;
+    bool has_distinct_on, has_limit; /* LIMIT, OFFSET */
+    bool has_grouping_sets;          /* more than one: ROLLUP, CUBE */
+    bool is_sampled;
     uint64_t hash;      /* of all of it */
     uint64_t rest_hash; /* of all but the select list */
 };

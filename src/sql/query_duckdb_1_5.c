@@ -276,8 +276,15 @@ static Status read_statement(Reader *reader, const EngineJson *statement, Query 
     return read_query(reader, engine_json_find(statement, STR("node")), query_out);
 }
 
+static void take_partitions(Reader *reader, QueryExpr *window, size_t first) {
+    for (size_t i = first; i < window->operands.count; i++) {
+        query_expr_vec_push(reader->arena, &window->partitions, window->operands.items[i]);
+    }
+}
+
 static Status read_field(Reader *reader, const EngineJson *member, QueryExpr *expr) {
     FieldRole role = FIELD_PLAIN;
+    size_t operand_count = expr->operands.count;
     TRY(find_rule(reader, expression_fields, COUNT_OF(expression_fields), member, &role));
     if (member->kind == ENGINE_JSON_NULL) {
         return OK;
@@ -286,7 +293,11 @@ static Status read_field(Reader *reader, const EngineJson *member, QueryExpr *ex
     case FIELD_PLAIN:
         return OK;
     case FIELD_OPERANDS:
-        return read_operands(reader, member, &expr->operands);
+        TRY(read_operands(reader, member, &expr->operands));
+        if (is_word(member->key, STR("partitions"))) {
+            take_partitions(reader, expr, operand_count);
+        }
+        return OK;
     case FIELD_SUBQUERY:
         return read_statement(reader, member, &expr->subquery);
     case FIELD_REPLACED:
@@ -315,6 +326,21 @@ static Status read_expr_kind(Reader *reader, const EngineJson *object, QueryExpr
     return unknown_part(reader, "kind of expression", name);
 }
 
+/* Of a constant; empty for numbers and NULL. */
+static Str constant_text(const EngineJson *object) {
+    const EngineJson *value = engine_json_find(object, STR("value"));
+    const EngineJson *text = value == NULL ? NULL : engine_json_find(value, STR("value"));
+    return text != NULL && text->kind == ENGINE_JSON_STRING ? text->text : STR_EMPTY;
+}
+
+static Str plain_cast_type(const EngineJson *object) {
+    const EngineJson *type = engine_json_find(object, STR("cast_type"));
+    const EngineJson *parameters = type == NULL ? NULL : engine_json_find(type, STR("type_info"));
+    bool has_parameters = parameters != NULL && parameters->kind != ENGINE_JSON_NULL;
+    bool is_plain = type != NULL && !has_parameters && !engine_json_true(object, STR("try_cast"));
+    return is_plain ? engine_json_text(type, STR("id")) : STR_EMPTY;
+}
+
 static Status read_expr(Reader *reader, const EngineJson *object, QueryExpr **expr_out) {
     TRY(enter(reader));
     QueryExpr *expr = ARENA_NEW(reader->arena, QueryExpr);
@@ -337,10 +363,14 @@ static Status read_expr(Reader *reader, const EngineJson *object, QueryExpr **ex
         expr->is_sign = engine_json_true(object, STR("is_operator"));
         break;
     case QUERY_CONSTANT:
+        expr->text = constant_text(object);
+        break;
+    case QUERY_OPERATION:
+        expr->cast_type = plain_cast_type(object);
+        break;
     case QUERY_POSITION:
     case QUERY_LAMBDA:
     case QUERY_SUBQUERY:
-    case QUERY_OPERATION:
         break;
     }
     for (const EngineJson *member = object->first; member != NULL; member = member->next) {
@@ -395,12 +425,23 @@ static Status member_using(Reader *reader, const EngineJson *member, QuerySource
 static Status member_join_type(Reader *reader, const EngineJson *member, QuerySource *source) {
     (void)reader;
     source->gives_left_only = is_word(member->text, STR("SEMI")) || is_word(member->text, STR("ANTI"));
+    bool is_inner = is_word(member->text, STR("INNER"));
+    source->passes_left = is_inner || is_word(member->text, STR("LEFT")) || source->gives_left_only;
+    source->passes_right = is_inner || is_word(member->text, STR("RIGHT"));
     return OK;
 }
 
 static Status member_ref_type(Reader *reader, const EngineJson *member, QuerySource *source) {
     (void)reader;
     source->is_natural = is_word(member->text, STR("NATURAL"));
+    source->pairs_otherwise =
+        !source->is_natural && !is_word(member->text, STR("REGULAR")) && !is_word(member->text, STR("CROSS"));
+    return OK;
+}
+
+static Status member_sample(Reader *reader, const EngineJson *member, QuerySource *source) {
+    (void)reader;
+    source->is_sampled = member->kind != ENGINE_JSON_NULL;
     return OK;
 }
 
@@ -428,7 +469,7 @@ static const struct SourceField {
     ReadSourceMember read;
 } source_fields[] = {
     {WORD("type"), member_plain},              {WORD("alias"), member_plain},            {WORD("query_location"), member_plain},
-    {WORD("sample"), member_plain},            {WORD("table_name"), member_name},        {WORD("schema_name"), member_schema},
+    {WORD("sample"), member_sample},           {WORD("table_name"), member_name},        {WORD("schema_name"), member_schema},
     {WORD("catalog_name"), member_catalog},    {WORD("column_name_alias"), member_column_aliases},
     {WORD("at_clause"), member_exprs},         {WORD("left"), member_left},              {WORD("right"), member_right},
     {WORD("condition"), member_exprs},         {WORD("join_type"), member_join_type},    {WORD("ref_type"), member_ref_type},
@@ -509,7 +550,11 @@ static Status read_modifiers(Reader *reader, const EngineJson *list, Query *quer
         }
         query->has_order_by = query->has_order_by || is_word(type, STR("ORDER_MODIFIER"));
         query->has_distinct = query->has_distinct || is_word(type, STR("DISTINCT_MODIFIER"));
+        query->has_limit = query->has_limit || str_starts_with(type, STR("LIMIT_"));
+        size_t operand_count = query->modifiers.count;
         TRY(read_operands(reader, item, &query->modifiers));
+        query->has_distinct_on = query->has_distinct_on ||
+                                 (is_word(type, STR("DISTINCT_MODIFIER")) && query->modifiers.count > operand_count);
     }
     return OK;
 }
@@ -585,6 +630,18 @@ static Status query_aggregates(Reader *reader, const EngineJson *member, Query *
     return OK;
 }
 
+static Status query_group_sets(Reader *reader, const EngineJson *member, Query *query) {
+    (void)reader;
+    query->has_grouping_sets = member->first != NULL && member->first->next != NULL;
+    return OK;
+}
+
+static Status query_sample(Reader *reader, const EngineJson *member, Query *query) {
+    (void)reader;
+    query->is_sampled = member->kind != ENGINE_JSON_NULL;
+    return OK;
+}
+
 /* clang-format off */
 static const struct QueryField {
     Str key;
@@ -592,8 +649,8 @@ static const struct QueryField {
 } query_fields[] = {
     {WORD("type"), query_plain},              {WORD("modifiers"), read_modifiers},       {WORD("cte_map"), read_ctes},
     {WORD("select_list"), query_projections}, {WORD("from_table"), query_source},        {WORD("where_clause"), query_filters},
-    {WORD("group_expressions"), query_filters}, {WORD("group_sets"), query_plain},       {WORD("aggregate_handling"), query_aggregates},
-    {WORD("having"), query_filters},          {WORD("qualify"), query_filters},          {WORD("sample"), query_plain},
+    {WORD("group_expressions"), query_filters}, {WORD("group_sets"), query_group_sets},  {WORD("aggregate_handling"), query_aggregates},
+    {WORD("having"), query_filters},          {WORD("qualify"), query_filters},          {WORD("sample"), query_sample},
     {WORD("cte_name"), query_recursive_name},         {WORD("union_all"), query_plain},          {WORD("left"), query_branch},
     {WORD("right"), query_branch},            {WORD("aliases"), query_plain},            {WORD("key_targets"), query_filters},
     {WORD("setop_type"), query_setop_type},   {WORD("setop_all"), query_plain},

@@ -5,6 +5,7 @@
  * outside. */
 #include "sql/query_facts.h"
 
+#include "sql/query_clock.h"
 #include "sql/sql_lexer.h"
 
 #include <stdlib.h>
@@ -14,11 +15,14 @@ DEFINE_VEC(SourceVec, source_vec, const QuerySource *)
 typedef struct CteScope {
     const struct CteScope *outer;
     Str name;
+    const QueryCte *cte; /* NULL: the recursive term's own */
 } CteScope;
 
 /* The base tables of one FROM clause that can be named by their full name; subqueries see those around them. */
 typedef struct Frame {
     const struct Frame *outer;
+    const QuerySource *source; /* all of the clause, with its scope */
+    const CteScope *ctes;
     SourceVec tables;
 } Frame;
 
@@ -32,6 +36,8 @@ typedef struct Collector {
     Str sql;
     Arena *arena;
     SqlFacts *facts;
+    const Query *root; /* a SELECT; NULL: the columns of the query come from several */
+    Str output;        /* the root's column whose expression is being walked; empty: elsewhere */
     Error *err;
 } Collector;
 
@@ -73,15 +79,15 @@ static Str chain_text(const NameChain *chain, Arena *arena) {
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-static bool is_cte(const CteScope *scope, const QuerySource *source) {
+static const CteScope *find_cte(const CteScope *scope, const QuerySource *source) {
     bool may_be =
         source->catalog.size == 0 && (source->schema.size == 0 || str_equal_fold(source->schema, STR("recurring")));
     for (; may_be && scope != NULL; scope = scope->outer) {
         if (str_equal_fold(scope->name, source->name)) {
-            return true;
+            return scope;
         }
     }
-    return false;
+    return NULL;
 }
 
 static Status misplaced(Collector *collector, Str name) {
@@ -155,38 +161,6 @@ static bool is_in(Str name, const char *const *list, size_t count) {
     return false;
 }
 
-bool query_is_value_word(Str word) {
-    static const char *const words[] = {
-        "current_catalog", "current_date", "current_schema", "current_role", "current_time", "current_timestamp",
-        "current_user",    "localtime",    "localtimestamp", "session_user", "user"};
-    return is_in(word, words, COUNT_OF(words));
-}
-
-static bool reads_clock(Str name, size_t operand_count) {
-    static const char *const names[] = {"now",
-                                        "today",
-                                        "current_date",
-                                        "current_time",
-                                        "current_timestamp",
-                                        "current_localtime",
-                                        "current_localtimestamp",
-                                        "get_current_time",
-                                        "get_current_timestamp",
-                                        "localtime",
-                                        "localtimestamp",
-                                        "transaction_timestamp",
-                                        "statement_timestamp",
-                                        "clock_timestamp"};
-    bool counts_from_now = operand_count == 1 && str_equal_fold(name, STR("age"));
-    return counts_from_now || is_in(name, names, COUNT_OF(names));
-}
-
-static void add_clock_read(Collector *collector, Str name, size_t operand_count) {
-    if (reads_clock(name, operand_count)) {
-        add_once(collector->arena, &collector->facts->clock_reads, str_lower(collector->arena, name));
-    }
-}
-
 /* How many parts before the column's table name are to be cut when `table` is aliased by its own name; 0: it is not
  * meant. */
 static size_t prefix_parts(const QuerySource *table, const StrVec *parts) {
@@ -232,10 +206,6 @@ static void walk_column(Collector *collector, const QueryExpr *column, Surroundi
     if (column->parts.count >= 3 && has_place) {
         find_prefix(collector, column, around.frame);
     }
-    bool is_quoted = has_place && collector->sql.ptr[column->offset] == '"';
-    if (column->parts.count == 1 && !is_quoted && query_is_value_word(column->parts.items[0])) {
-        add_clock_read(collector, column->parts.items[0], 0);
-    }
 }
 
 /* The function's name as written; empty when the call is the parser's own wording of a bracket, sign or keyword. */
@@ -257,10 +227,64 @@ static void walk_function(Collector *collector, const QueryExpr *function, bool 
         SqlFunctionRef ref = {.name = name, .start = function->offset, .in_from = in_from};
         sql_function_ref_vec_push(collector->arena, &collector->facts->functions, ref);
     }
-    add_clock_read(collector, function->name, function->operands.count);
+}
+
+static Str output_name(const QueryExpr *expr) {
+    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
+    if (expr->alias.size > 0) {
+        return expr->alias;
+    }
+    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
+}
+
+static bool query_gives(const Query *query, Str name) {
+    while (query->branches.count > 0) {
+        query = query->branches.items[0];
+    }
+    for (size_t i = 0; i < query->projections.count; i++) {
+        if (str_equal_fold(output_name(query->projections.items[i]), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_text(const StrVec *texts, Str text) {
+    for (size_t i = 0; i < texts->count; i++) {
+        if (str_equal_fold(texts->items[i], text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As far as the text of the query names it; the columns of tables are not known. */
+static bool source_gives(const QuerySource *source, const CteScope *ctes, Str name) {
+    if (source->kind == QUERY_JOIN) {
+        return source_gives(source->left, ctes, name) || source_gives(source->right, ctes, name);
+    }
+    const CteScope *scope = source->kind == QUERY_TABLE ? find_cte(ctes, source) : NULL;
+    const QueryCte *cte = scope == NULL ? NULL : scope->cte;
+    bool is_given_below = (source->kind == QUERY_SUBSELECT && query_gives(source->query, name)) ||
+                          (cte != NULL && (has_text(&cte->column_aliases, name) || query_gives(cte->query, name)));
+    return is_given_below || has_text(&source->column_aliases, name);
+}
+
+/* The engine takes current_date for a column where there is one of that name. */
+static bool is_given_column(const QueryExpr *expr, const Frame *frame) {
+    bool may_be = expr->kind == QUERY_COLUMN && expr->parts.count == 1;
+    for (; may_be && frame != NULL; frame = frame->outer) {
+        if (frame->source != NULL && source_gives(frame->source, frame->ctes, expr->parts.items[0])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static Status walk_expr(Collector *collector, const QueryExpr *expr, Surroundings around) {
+    if (query_clock_is_read(expr, collector->sql) && !is_given_column(expr, around.frame)) {
+        query_clock_add(expr, collector->sql, collector->output, collector->arena, &collector->facts->clock_reads);
+    }
     if (expr->kind == QUERY_COLUMN) {
         walk_column(collector, expr, around);
     }
@@ -316,6 +340,7 @@ static Status walk_table_function(Collector *collector, const QuerySource *sourc
     for (size_t i = 0; i < source->exprs.count; i++) {
         const QueryExpr *call = source->exprs.items[i];
         walk_function(collector, call, true);
+        query_clock_add(call, collector->sql, STR_EMPTY, collector->arena, &collector->facts->clock_reads);
         if (reads_files(call->name)) {
             add_once(collector->arena, &collector->facts->file_readers, str_lower(collector->arena, call->name));
         }
@@ -328,7 +353,7 @@ static Status walk_source(Collector *collector, const QuerySource *source, Surro
     if (source->kind == QUERY_TABLE_FUNCTION) {
         return walk_table_function(collector, source, around);
     }
-    if (source->kind == QUERY_TABLE && !is_cte(around.ctes, source)) {
+    if (source->kind == QUERY_TABLE && find_cte(around.ctes, source) == NULL) {
         TRY(add_table(collector, source, !source->is_described && !around.is_table_statement));
         source_vec_push(collector->arena, &around.frame->tables, source);
     }
@@ -346,9 +371,9 @@ static Status walk_source(Collector *collector, const QuerySource *source, Surro
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
 
-static const CteScope *with_cte(Collector *collector, const CteScope *outer, Str name) {
+static const CteScope *with_cte(Collector *collector, const CteScope *outer, Str name, const QueryCte *cte) {
     CteScope *scope = ARENA_NEW(collector->arena, CteScope);
-    *scope = (CteScope){.outer = outer, .name = name};
+    *scope = (CteScope){.outer = outer, .name = name, .cte = cte};
     return scope;
 }
 
@@ -357,7 +382,7 @@ static Status walk_ctes(Collector *collector, const Query *query, Surroundings *
         const QueryCte *cte = &query->ctes.items[i];
         TRY(walk_query(collector, cte->query, *around));
         add_once(collector->arena, &collector->facts->cte_names, cte->name);
-        around->ctes = with_cte(collector, around->ctes, cte->name);
+        around->ctes = with_cte(collector, around->ctes, cte->name, cte);
     }
     return OK;
 }
@@ -383,23 +408,37 @@ static bool is_table_statement(const Collector *collector, const Query *query) {
 static Status walk_branches(Collector *collector, const Query *query, Surroundings around) {
     for (size_t i = 0; i < query->branches.count; i++) {
         if (i == 1 && query->kind == QUERY_RECURSIVE) {
-            around.ctes = with_cte(collector, around.ctes, query->recursive_name);
+            around.ctes = with_cte(collector, around.ctes, query->recursive_name, NULL);
         }
         TRY(walk_query(collector, query->branches.items[i], around));
     }
     return OK;
 }
 
+static Status walk_projections(Collector *collector, const Query *query, Surroundings around) {
+    for (size_t i = 0; i < query->projections.count; i++) {
+        const QueryExpr *expr = query->projections.items[i];
+        if (query == collector->root) {
+            collector->output = output_name(expr);
+        }
+        TRY(walk_expr(collector, expr, around));
+        if (query == collector->root) {
+            collector->output = STR_EMPTY;
+        }
+    }
+    return OK;
+}
+
 static Status walk_query(Collector *collector, const Query *query, Surroundings around) {
     TRY(walk_ctes(collector, query, &around));
-    Frame frame = {.outer = around.frame};
+    Frame frame = {.outer = around.frame, .source = query->source, .ctes = around.ctes};
     around.frame = &frame;
     if (query->source != NULL) {
         Surroundings inside = around;
         inside.is_table_statement = is_table_statement(collector, query);
         TRY(walk_source(collector, query->source, inside));
     }
-    TRY(walk_exprs(collector, &query->projections, around));
+    TRY(walk_projections(collector, query, around));
     TRY(walk_exprs(collector, &query->filters, around));
     TRY(walk_exprs(collector, &query->modifiers, around));
     return walk_branches(collector, query, around);
@@ -448,6 +487,7 @@ static void sort_facts(SqlFacts *facts) {
     facts->tables.count = sort_once(facts->tables.items, facts->tables.count, sizeof(SqlTableRef), compare_tables);
     facts->prefixes.count =
         sort_once(facts->prefixes.items, facts->prefixes.count, sizeof(SqlColumnPrefix), compare_prefixes);
+    query_clock_sort(&facts->clock_reads);
     facts->functions.count =
         sort_once(facts->functions.items, facts->functions.count, sizeof(SqlFunctionRef), compare_functions);
 }
@@ -485,14 +525,6 @@ static bool gives_unknown_columns(const QueryExpr *expr) {
     return false;
 }
 
-static Str output_name(const QueryExpr *expr) {
-    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
-    if (expr->alias.size > 0) {
-        return expr->alias;
-    }
-    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
-}
-
 static void set_output_names(Collector *collector, const Query *query) {
     while (query->branches.count > 0) {
         if (query->is_by_name) {
@@ -513,6 +545,7 @@ static void set_output_names(Collector *collector, const Query *query) {
 Status query_facts(const Query *query, Str sql, Arena *arena, SqlFacts *facts_out, Error *err) {
     SqlFacts facts = {0};
     Collector collector = {.sql = sql, .arena = arena, .facts = &facts, .err = err};
+    collector.root = query->kind == QUERY_SELECT && query->source != NULL ? query : NULL;
     TRY(walk_query(&collector, query, (Surroundings){.ctes = NULL}));
     sort_facts(&facts);
     set_with(&collector, query);

@@ -9,7 +9,4 @@
  * it should: then no name could be spliced safely. Texts of the facts borrow from the query and from `arena`. */
 MUST_CHECK Status query_facts(const Query *query, Str sql, Arena *arena, SqlFacts *facts_out, Error *err);
 
-/* Unquoted words that the engine takes for a function when no column has that name: current_date, … */
-bool query_is_value_word(Str word);
-
 #endif

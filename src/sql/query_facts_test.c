@@ -97,15 +97,44 @@ static void files_are_told_apart(void **state) {
     assert_false(analyze(f, STR("from \"x.csv\"")).facts->tables.items[0].is_file);
 }
 
-static void clock_reads_are_found(void **state) {
-    CHECK({"select now(), TODAY(), current_timestamp, main.now()",
-           "functions now TODAY now clock now today current_timestamp gives - - current_timestamp - at 0"},
-          {"select \"current_date\", t.current_date, today from t", "t gives current_date current_date today at 0"},
-          {"select age(x), age(x, y) from t", "t functions age age clock age gives - - at 0"},
-          {"select * from t where d = current_date", "t clock current_date at 0"},
-          {"select localtimestamp, localtime, current_time",
-           "clock localtimestamp localtime current_time gives localtimestamp "
-           "localtime current_time at 0"}, );
+static void clock_reads_stand_where_they_are_written(void **state) {
+    CHECK(
+        {"select now(), TODAY ( ), current_timestamp, main . now ( )",
+         "functions now TODAY now clock now() TODAY ( ) current_timestamp=current_timestamp main . now ( ) "
+         "gives - - current_timestamp - at 0"},
+        {"select \"current_date\", t.current_date, today from t", "t gives current_date current_date today at 0"},
+        {"select age(x), age(x, y) from t", "t functions age age clock age gives - - at 0"},
+        {"select * from t where d = current_date", "t clock current_date at 0"},
+        {"select now() as a, 1 + extract(year from now()) as b",
+         "functions now extract now clock now()=a now()=b gives a b at 0"},
+        {"select x as a from (select now() as x) where now() > x", "functions now now clock now() now() gives a at 0"},
+        {"select now() as a union all select now()", "functions now now clock now() now() gives a at 0"},
+        {"select case now() when 1 then 2 when 3 then 4 end as a", "functions now clock now()=a gives a at 0"},
+        {"select current_date, now() from (select x as current_date from t)",
+         "t functions now clock now() gives current_date - at 0"},
+        {"with c(localtime) as (from t) select localtime from c, u as v(current_time) where current_time > 1",
+         "t u* ctes c gives localtime with 4"},
+        {"select (select current_date) as a from (select 1 as current_date)", "gives a at 0"},
+        {"select current_date as current_date from t", "t clock current_date=current_date gives current_date at 0"},
+        {"from range(today(), now())", "functions range() today now clock today() now() at 0"},
+        {"select localtimestamp, localtime, current_time",
+         "clock localtimestamp=localtimestamp localtime=localtime current_time=current_time gives localtimestamp "
+         "localtime current_time at 0"}, );
+}
+
+static void clock_reads_know_what_they_give(void **state) {
+    SqlFixture *f = *state;
+    static const SqlClockKind kinds[] = {SQL_CLOCK_INSTANT, SQL_CLOCK_INSTANT, SQL_CLOCK_TIMESTAMP,    SQL_CLOCK_DATE,
+                                         SQL_CLOCK_DATE,    SQL_CLOCK_TIME,    SQL_CLOCK_INSTANT_TIME, SQL_CLOCK_AGE};
+    const SqlClockReadVec *reads = &analyze(f, STR("select get_current_timestamp(), transaction_timestamp(), "
+                                                   "localtimestamp, today(), current_date, localtime, current_time, "
+                                                   "age( x) from t"))
+                                        .facts->clock_reads;
+    assert_int_equal(reads->count, COUNT_OF(kinds));
+    for (size_t i = 0; i < reads->count; i++) {
+        assert_int_equal(reads->items[i].kind, kinds[i]);
+    }
+    assert_int_equal(reads->items[7].start, reads->items[7].end);
 }
 
 static void functions_are_those_written(void **state) {
@@ -219,6 +248,43 @@ static void joins_know_their_columns(void **state) {
     assert_false(parse(f, STR("from a left join b on true"))->source->gives_left_only);
 }
 
+static void joins_know_what_passes_them(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql;
+        bool left, right, pairs_otherwise;
+    } cases[] = {
+        {"from a join b on true", true, true, false},
+        {"from a, b", true, true, false},
+        {"from a left join b on true", true, false, false},
+        {"from a right join b on true", false, true, false},
+        {"from a full join b on true", false, false, false},
+        {"from a semi join b on true", true, false, false},
+        {"from a natural join b", true, true, false},
+        {"from a positional join b", true, true, true},
+        {"from a asof left join b on a.x >= b.x", true, false, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const QuerySource *join = parse(f, str_from(cases[i].sql))->source;
+        assert_int_equal(join->passes_left, cases[i].left);
+        assert_int_equal(join->passes_right, cases[i].right);
+        assert_int_equal(join->pairs_otherwise, cases[i].pairs_otherwise);
+    }
+}
+
+static void queries_know_what_they_cut_off(void **state) {
+    SqlFixture *f = *state;
+    assert_true(parse(f, STR("from a limit 3"))->has_limit);
+    assert_true(parse(f, STR("from a offset 3"))->has_limit);
+    assert_false(parse(f, STR("from a order by all"))->has_limit);
+    assert_true(parse(f, STR("select distinct on (x) y from a"))->has_distinct_on);
+    assert_false(parse(f, STR("select distinct y from a"))->has_distinct_on);
+    assert_true(parse(f, STR("select x from a group by cube(x)"))->has_grouping_sets);
+    assert_false(parse(f, STR("select x from a group by x, y"))->has_grouping_sets);
+    assert_true(parse(f, STR("from a using sample 3"))->is_sampled);
+    assert_true(parse(f, STR("from a tablesample 3"))->source->is_sampled);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_stand_where_they_are_written),
@@ -228,7 +294,8 @@ int main(void) {
         cmocka_unit_test(describe_and_table_take_no_alias),
         cmocka_unit_test(pivots_name_their_source),
         cmocka_unit_test(files_are_told_apart),
-        cmocka_unit_test(clock_reads_are_found),
+        cmocka_unit_test(clock_reads_stand_where_they_are_written),
+        cmocka_unit_test(clock_reads_know_what_they_give),
         cmocka_unit_test(functions_are_those_written),
         cmocka_unit_test(schema_prefixes_of_columns_are_found),
         cmocka_unit_test(with_goes_where_it_may_stand),
@@ -237,6 +304,8 @@ int main(void) {
         cmocka_unit_test(an_alias_does_not_change_its_expression),
         cmocka_unit_test(stars_know_their_rules),
         cmocka_unit_test(joins_know_their_columns),
+        cmocka_unit_test(joins_know_what_passes_them),
+        cmocka_unit_test(queries_know_what_they_cut_off),
     };
     return cmocka_run_group_tests_name("query facts", tests, sql_fixture_setup, sql_fixture_teardown);
 }

@@ -7,6 +7,7 @@
 #include "sql/sql_facts_codec.h"
 #include "sql/sql_item_names.h"
 #include "sql/sql_lexer.h"
+#include "sql/sql_time_source.h"
 
 #include <stdlib.h>
 
@@ -53,6 +54,7 @@ static Status analyze_anew(SqlAnalyzer *analyzer, Str text, Arena *scratch, StrB
     TRY(sql_analyzer_parser(analyzer, &parser, err));
     TRY(query_parse(parser, text, scratch, &query, err));
     TRY(query_facts(query, text, scratch, &facts, err));
+    sql_time_sources(query, &facts, scratch, &facts.time_sources);
     TRY(sql_item_names(parser, text, scratch, &facts, err));
     TRY(sql_canonical_form(text, &form, err));
     SqlAnalysis analysis = {.facts = &facts, .canonical_digest = sha256_hex(scratch, strbuf_str(&form))};

@@ -85,6 +85,17 @@ static StrVec table_functions_of(Arena *arena, const SqlFacts *facts) {
     return names;
 }
 
+static StrVec clock_names_of(Arena *arena, const SqlFacts *facts) {
+    StrVec names = {0};
+    for (size_t i = 0; i < facts->clock_reads.count; i++) {
+        Str name = facts->clock_reads.items[i].name;
+        if (!str_vec_contains(&names, name)) {
+            str_vec_push(arena, &names, name);
+        }
+    }
+    return names;
+}
+
 static void check_list(Arena *arena, const ConfigValue *model, const char *key, StrVec actual) {
     Str what = str_format(arena, STR_FMT " %s", STR_ARG(config_find(model, STR("file"))->text), key);
     check_text(str_to_c(arena, what), joined(arena, actual),
@@ -104,7 +115,7 @@ static void facts_are_those_of_the_manifest(void **state) {
         check_list(f->arena, model, "sources", tables_of(f->arena, facts, false));
         check_list(f->arena, model, "files", tables_of(f->arena, facts, true));
         check_list(f->arena, model, "table_functions", table_functions_of(f->arena, facts));
-        check_list(f->arena, model, "clock", facts->clock_reads);
+        check_list(f->arena, model, "clock", clock_names_of(f->arena, facts));
         count++;
     }
     assert_int_equal(count, 81);

@@ -31,18 +31,70 @@ typedef struct SqlFunctionRef {
 } SqlFunctionRef;
 DEFINE_VEC(SqlFunctionRefVec, sql_function_ref_vec, SqlFunctionRef)
 
-/* An item of a select list without a name, with a table or a table function inside. */
+/* An item of a select list without a name, with a table, a table function or a read of the clock inside. */
 typedef struct SqlUnnamedItem {
     size_t start, end;
     Str name; /* that the engine gives its column */
 } SqlUnnamedItem;
 DEFINE_VEC(SqlUnnamedItemVec, sql_unnamed_item_vec, SqlUnnamedItem)
 
+/* What a read of the clock gives. */
+typedef enum SqlClockKind {
+    SQL_CLOCK_INSTANT,      /* TIMESTAMP WITH TIME ZONE: now(), current_timestamp, … */
+    SQL_CLOCK_TIMESTAMP,    /* TIMESTAMP: localtimestamp */
+    SQL_CLOCK_DATE,         /* current_date, today() */
+    SQL_CLOCK_TIME,         /* TIME: localtime */
+    SQL_CLOCK_INSTANT_TIME, /* TIME WITH TIME ZONE: current_time */
+    SQL_CLOCK_AGE,          /* age(x), which counts from midnight of today */
+    SQL_CLOCK_KIND_COUNT
+} SqlClockKind;
+
+/* now(), current_date, … A quoted name and t.current_date are columns. */
+typedef struct SqlClockRead {
+    Str name; /* lower case */
+    SqlClockKind kind;
+    size_t start, end; /* the call with its brackets, or the bare word; of age(x): the place behind its bracket. Both
+                          STR_NOT_FOUND when the parser gives no place */
+    Str output;        /* the column of the query that it makes and nothing else; empty: it has a say in more */
+} SqlClockRead;
+DEFINE_VEC(SqlClockReadVec, sql_clock_read_vec, SqlClockRead)
+
+/* Why rows outside of a window cannot be left out where a source is read (sql/sql_time_source.h). */
+typedef enum SqlTimeObstacle {
+    SQL_TIME_PROVEN, /* none */
+    SQL_TIME_COMPUTED,
+    SQL_TIME_LIMIT,
+    SQL_TIME_SET_OPERATION,
+    SQL_TIME_RECURSIVE,
+    SQL_TIME_DISTINCT_ON,
+    SQL_TIME_GROUPING_SETS,
+    SQL_TIME_WINDOW,
+    SQL_TIME_SAMPLE,
+    SQL_TIME_JOIN,
+    SQL_TIME_UNQUALIFIED,
+    SQL_TIME_SHARED,
+    SQL_TIME_RENAMED,
+    SQL_TIME_ROW_ID,
+    SQL_TIME_NO_TABLE,
+    SQL_TIME_OBSTACLE_COUNT
+} SqlTimeObstacle;
+
+/* Where a column of the query comes from, for one that is a column of a table, perhaps truncated. */
+typedef struct SqlTimeSource {
+    Str output; /* empty: every column that no other item names, under its own name */
+    SqlTimeObstacle obstacle;
+    size_t table;  /* index in SqlFacts.tables */
+    Str column;    /* of that table; empty: the output's name */
+    StrVec units;  /* the truncations on the way, the last one first: hour, day, month, … */
+    StrVec absent; /* columns that the table must not have: else the output is one of these */
+} SqlTimeSource;
+DEFINE_VEC(SqlTimeSourceVec, sql_time_source_vec, SqlTimeSource)
+
 typedef struct SqlFacts {
     SqlTableRefVec tables;       /* by offset, each offset once */
     SqlColumnPrefixVec prefixes; /* by offset */
     SqlFunctionRefVec functions; /* by offset */
-    StrVec clock_reads;          /* lower case, each once: now, current_date, … */
+    SqlClockReadVec clock_reads; /* by offset, each place once */
     StrVec file_readers;         /* lower case names of file-reading functions in FROM, each once */
     StrVec cte_names;            /* all CTE names of the text, as written */
     size_t with_offset; /* where a CTE may be inserted: behind the leading WITH [RECURSIVE], else the first token */
@@ -51,6 +103,7 @@ typedef struct SqlFacts {
     StrVec output_names; /* names of the select list; an item without explicit name is empty text; no items at
                             all when the columns are not known from the text (a star, unnest, BY NAME) */
     SqlUnnamedItemVec unnamed_items; /* by end; see sql/sql_item_names.h */
+    SqlTimeSourceVec time_sources;   /* see sql/sql_time_source.h */
 } SqlFacts;
 
 #endif

@@ -146,6 +146,48 @@ static StrVec get_texts(Decoder *decoder) {
     return texts;
 }
 
+static void put_clock_read(StrBuf *bytes, const SqlClockRead *read) {
+    put_text(bytes, read->name);
+    put_number(bytes, read->kind);
+    put_number(bytes, read->start);
+    put_number(bytes, read->end);
+    put_text(bytes, read->output);
+}
+
+static SqlClockRead get_clock_read(Decoder *decoder) {
+    SqlClockRead read = {.name = get_text(decoder)};
+    size_t kind = get_number(decoder);
+    decoder->is_sound = decoder->is_sound && kind < SQL_CLOCK_KIND_COUNT;
+    read.kind = (SqlClockKind)kind;
+    read.start = get_number(decoder);
+    read.end = get_number(decoder);
+    read.output = get_text(decoder);
+    return read;
+}
+
+static void put_time_source(StrBuf *bytes, const SqlTimeSource *source) {
+    put_text(bytes, source->output);
+    put_number(bytes, source->obstacle);
+    put_number(bytes, source->table);
+    put_text(bytes, source->column);
+    put_texts(bytes, &source->units);
+    put_texts(bytes, &source->absent);
+}
+
+/* A table that is not there would be read beyond the list. */
+static SqlTimeSource get_time_source(Decoder *decoder, size_t table_count) {
+    SqlTimeSource source = {.output = get_text(decoder)};
+    size_t obstacle = get_number(decoder);
+    source.obstacle = (SqlTimeObstacle)obstacle;
+    source.table = get_number(decoder);
+    source.column = get_text(decoder);
+    source.units = get_texts(decoder);
+    source.absent = get_texts(decoder);
+    bool has_table = obstacle != SQL_TIME_PROVEN || source.table < table_count;
+    decoder->is_sound = decoder->is_sound && obstacle < SQL_TIME_OBSTACLE_COUNT && has_table;
+    return source;
+}
+
 /* --- All of it ---------------------------------------------------------------------------------------------------- */
 
 void sql_analysis_encode(const SqlAnalysis *analysis, StrBuf *bytes) {
@@ -165,13 +207,20 @@ void sql_analysis_encode(const SqlAnalysis *analysis, StrBuf *bytes) {
     for (size_t i = 0; i < facts->functions.count; i++) {
         put_function(bytes, &facts->functions.items[i]);
     }
-    put_texts(bytes, &facts->clock_reads);
+    put_number(bytes, facts->clock_reads.count);
+    for (size_t i = 0; i < facts->clock_reads.count; i++) {
+        put_clock_read(bytes, &facts->clock_reads.items[i]);
+    }
     put_texts(bytes, &facts->file_readers);
     put_texts(bytes, &facts->cte_names);
     put_texts(bytes, &facts->output_names);
     put_number(bytes, facts->unnamed_items.count);
     for (size_t i = 0; i < facts->unnamed_items.count; i++) {
         put_item(bytes, &facts->unnamed_items.items[i]);
+    }
+    put_number(bytes, facts->time_sources.count);
+    for (size_t i = 0; i < facts->time_sources.count; i++) {
+        put_time_source(bytes, &facts->time_sources.items[i]);
     }
 }
 
@@ -206,6 +255,26 @@ static SqlUnnamedItemVec get_items(Decoder *decoder) {
     return items;
 }
 
+static SqlClockReadVec get_clock_reads(Decoder *decoder) {
+    size_t count = get_count(decoder);
+    SqlClockReadVec reads = {
+        .items = ARENA_NEW_ARRAY(decoder->arena, SqlClockRead, count), .count = count, .capacity = count};
+    for (size_t i = 0; i < count; i++) {
+        reads.items[i] = get_clock_read(decoder);
+    }
+    return reads;
+}
+
+static SqlTimeSourceVec get_time_sources(Decoder *decoder, size_t table_count) {
+    size_t count = get_count(decoder);
+    SqlTimeSourceVec sources = {
+        .items = ARENA_NEW_ARRAY(decoder->arena, SqlTimeSource, count), .count = count, .capacity = count};
+    for (size_t i = 0; i < count; i++) {
+        sources.items[i] = get_time_source(decoder, table_count);
+    }
+    return sources;
+}
+
 bool sql_analysis_decode(Str bytes, Arena *arena, SqlAnalysis *analysis_out) {
     Decoder decoder = {.bytes = str_copy(arena, bytes), .arena = arena, .is_sound = true};
     SqlFacts *facts = ARENA_NEW(arena, SqlFacts);
@@ -215,11 +284,12 @@ bool sql_analysis_decode(Str bytes, Arena *arena, SqlAnalysis *analysis_out) {
     facts->has_with = (flags & FACTS_HAS_WITH) != 0;
     facts->has_top_order_by = (flags & FACTS_HAS_TOP_ORDER_BY) != 0;
     get_references(&decoder, facts);
-    facts->clock_reads = get_texts(&decoder);
+    facts->clock_reads = get_clock_reads(&decoder);
     facts->file_readers = get_texts(&decoder);
     facts->cte_names = get_texts(&decoder);
     facts->output_names = get_texts(&decoder);
     facts->unnamed_items = get_items(&decoder);
+    facts->time_sources = get_time_sources(&decoder, facts->tables.count);
     if (!decoder.is_sound || decoder.offset != decoder.bytes.size) {
         return false;
     }

@@ -5,7 +5,7 @@
 #include "sql/sql_analyzer.h"
 
 /* Part of the cache's version: raised when the form of the bytes changes. */
-#define SQL_FACTS_CODEC_VERSION "2"
+#define SQL_FACTS_CODEC_VERSION "3"
 
 void sql_analysis_encode(const SqlAnalysis *analysis, StrBuf *bytes);
 

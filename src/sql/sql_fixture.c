@@ -68,6 +68,17 @@ static void append_functions(StrBuf *form, const SqlFunctionRefVec *functions) {
     }
 }
 
+static void append_clock_reads(StrBuf *form, Str sql, const SqlClockReadVec *reads) {
+    for (size_t i = 0; i < reads->count; i++) {
+        const SqlClockRead *read = &reads->items[i];
+        strbuf_text(form, i == 0 ? " clock" : "");
+        append_word(form, read->kind == SQL_CLOCK_AGE ? read->name : str_slice(sql, read->start, read->end));
+        if (read->output.size > 0) {
+            strbuf_format(form, "=" STR_FMT, STR_ARG(read->output));
+        }
+    }
+}
+
 Str facts_form(Arena *arena, Str sql, const SqlFacts *facts) {
     AUTO(strbuf) StrBuf form = {0};
     append_tables(&form, sql, &facts->tables);
@@ -77,7 +88,7 @@ Str facts_form(Arena *arena, Str sql, const SqlFacts *facts) {
         append_word(&form, str_slice(sql, prefix->start, prefix->end));
     }
     append_functions(&form, &facts->functions);
-    append_list(&form, "clock", &facts->clock_reads);
+    append_clock_reads(&form, sql, &facts->clock_reads);
     append_list(&form, "readers", &facts->file_readers);
     append_list(&form, "ctes", &facts->cte_names);
     append_list(&form, "gives", &facts->output_names);

@@ -9,14 +9,14 @@
 
 /* What stands between a bracket and its end, or the whole text. Indexes are of tokens. */
 typedef struct Level {
-    bool in_list; /* between SELECT and the next clause */
-    size_t item;  /* in a list: the first token of the item */
-    bool item_has_table;
+    bool in_list;        /* between SELECT and the next clause */
+    size_t item;         /* in a list: the first token of the item */
+    bool item_has_table; /* or a read of the clock */
     bool has_table;
 } Level;
 DEFINE_VEC(LevelVec, level_vec, Level)
 
-/* Tokens [first, end) of a list, with a table inside. */
+/* Tokens [first, end) of a list, with a table or a read of the clock inside. */
 typedef struct Candidate {
     size_t first, end;
 } Candidate;
@@ -26,14 +26,14 @@ typedef struct Scan {
     const SqlTokens *tokens;
     const SqlFacts *facts;
     Arena *arena;
-    size_t table, function; /* the next ones by offset */
+    size_t table, function, clock_read; /* the next ones by offset */
     LevelVec levels;
     CandidateVec candidates;
 } Scan;
 
 /* --- Finding items ------------------------------------------------------------------------------------------------ */
 
-/* Both lists are sorted, and so are the tokens. */
+/* All lists are sorted, and so are the tokens. */
 static bool is_table_place(Scan *scan, size_t offset) {
     const SqlTableRefVec *tables = &scan->facts->tables;
     const SqlFunctionRefVec *functions = &scan->facts->functions;
@@ -46,6 +46,14 @@ static bool is_table_place(Scan *scan, size_t offset) {
     }
     return (scan->table < tables->count && tables->items[scan->table].start == offset) ||
            (scan->function < functions->count && functions->items[scan->function].start == offset);
+}
+
+static bool is_clock_place(Scan *scan, size_t offset) {
+    const SqlClockReadVec *reads = &scan->facts->clock_reads;
+    while (scan->clock_read < reads->count && reads->items[scan->clock_read].start < offset) {
+        scan->clock_read++;
+    }
+    return scan->clock_read < reads->count && reads->items[scan->clock_read].start == offset;
 }
 
 static Level *top_level(Scan *scan) {
@@ -108,6 +116,9 @@ static void close_level(Scan *scan, size_t index) {
 static void take_token(Scan *scan, size_t index) {
     const SqlTokens *tokens = scan->tokens;
     Level *level = top_level(scan);
+    if (is_clock_place(scan, sql_tokens_at(tokens, index).start)) {
+        level->item_has_table = level->has_table = true;
+    }
     if (is_table_place(scan, sql_tokens_at(tokens, index).start)) {
         level->has_table = true;
     } else if (is_any_sign(tokens, index, "(", "[", "{")) {

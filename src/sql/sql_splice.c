@@ -5,7 +5,7 @@
 /* --- Names in place of names -------------------------------------------------------------------------------------- */
 
 static bool is_replaced(const SqlReplacement *replacement) {
-    return replacement->relation.name.size > 0;
+    return replacement->relation.name.size > 0 || replacement->filter.size > 0;
 }
 
 /* The name by which the rest of the query knows the table. A name without quotes is folded as PostgreSQL does, so that
@@ -15,9 +15,24 @@ static void append_alias(StrBuf *sql, const SqlTableRef *table, Arena *arena) {
     sql_identifier(sql, table->name_quoted ? table->name : str_lower(arena, table->name));
 }
 
-static SqlEdit table_edit(const SqlTableRef *table, const SqlReplacement *replacement, Arena *arena) {
+static void append_relation(StrBuf *sql, Str text, const SqlTableRef *table, SqlRelation relation) {
+    if (relation.name.size > 0) {
+        sql_relation(sql, relation);
+    } else {
+        strbuf_append(sql, str_slice(text, table->start, table->end));
+    }
+}
+
+static SqlEdit table_edit(Str text, const SqlTableRef *table, const SqlReplacement *replacement, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
-    sql_relation(&sql, replacement->relation);
+    assert(replacement->filter.size == 0 || (table->takes_alias && !table->is_file));
+    if (replacement->filter.size > 0) {
+        strbuf_text(&sql, "(SELECT * FROM ");
+        append_relation(&sql, text, table, replacement->relation);
+        strbuf_format(&sql, " WHERE " STR_FMT ")", STR_ARG(replacement->filter));
+    } else {
+        append_relation(&sql, text, table, replacement->relation);
+    }
     if (table->takes_alias && !table->has_alias) {
         append_alias(&sql, table, arena);
     }
@@ -37,10 +52,11 @@ static bool loses_prefix(const SqlColumnPrefix *prefix, const SqlFacts *facts, c
     return false;
 }
 
-static void add_name_edits(const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena, SqlEditVec *edits) {
+static void add_name_edits(Str text, const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena,
+                           SqlEditVec *edits) {
     for (size_t i = 0; i < facts->tables.count; i++) {
         if (is_replaced(&replacements[i])) {
-            sql_edit_vec_push(arena, edits, table_edit(&facts->tables.items[i], &replacements[i], arena));
+            sql_edit_vec_push(arena, edits, table_edit(text, &facts->tables.items[i], &replacements[i], arena));
         }
     }
     for (size_t i = 0; i < facts->prefixes.count; i++) {
@@ -157,6 +173,42 @@ static void add_file_edits(Str sql, const SqlFacts *facts, Str root, Arena *aren
     }
 }
 
+/* --- Reads of the clock ------------------------------------------------------------------------------------------- */
+
+/* In brackets, since now().year() and now()::DATE may follow. */
+static SqlEdit clock_edit(const SqlClockRead *read, Str expression, Arena *arena) {
+    const char *format = read->kind == SQL_CLOCK_AGE ? STR_FMT ", " : "(" STR_FMT ")";
+    Str text = str_format(arena, format, STR_ARG(expression));
+    return (SqlEdit){.start = read->start, .end = read->end, .replacement = sql_text_own(arena, text)};
+}
+
+static bool is_left_to_clock(const SqlClockRead *read, const StrVec *columns) {
+    for (size_t i = 0; columns != NULL && read->output.size > 0 && i < columns->count; i++) {
+        if (str_equal_fold(columns->items[i], read->output)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status add_clock_edits(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
+                              SqlEditVec *edits, Error *err) {
+    for (size_t i = 0; i < facts->clock_reads.count; i++) {
+        const SqlClockRead *read = &facts->clock_reads.items[i];
+        if (is_left_to_clock(read, splice->clock_columns)) {
+            continue;
+        }
+        if (read->end > text->text.size) {
+            return error_set(err, ERROR_COMPILATION,
+                             "the engine's parser gave no place for the read of the clock '" STR_FMT
+                             "', so it cannot be replaced",
+                             STR_ARG(read->name));
+        }
+        sql_edit_vec_push(arena, edits, clock_edit(read, splice->clock[read->kind], arena));
+    }
+    return OK;
+}
+
 /* --- Names of items ----------------------------------------------------------------------------------------------- */
 
 static bool has_edit_within(const SqlEditVec *edits, size_t count, const SqlUnnamedItem *item) {
@@ -185,7 +237,10 @@ static void add_item_name_edits(const SqlFacts *facts, Arena *arena, SqlEditVec 
 Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
                   SqlText *spliced_out, Error *err) {
     SqlEditVec edits = {0};
-    add_name_edits(facts, splice->replacements, arena, &edits);
+    add_name_edits(text->text, facts, splice->replacements, arena, &edits);
+    if (splice->clock != NULL) {
+        TRY(add_clock_edits(text, facts, splice, arena, &edits, err));
+    }
     if (splice->file_root.size > 0) {
         add_file_edits(text->text, facts, splice->file_root, arena, &edits);
     }

@@ -6,10 +6,13 @@
 #include "sql/sql_facts.h"
 #include "sql/sql_text.h"
 
-/* What stands in place of facts->tables[i]; an empty name leaves it as it is. The original last part becomes the alias
- * where the query gave none: in lower case when it was written without quotes, so that PostgreSQL finds it, too. */
+/* What stands in place of facts->tables[i]; an empty name leaves it as it is, but for a filter. The original last part
+ * becomes the alias where the query gave none: in lower case when it was written without quotes, so that PostgreSQL
+ * finds it, too. */
 typedef struct SqlReplacement {
     SqlRelation relation;
+    Str filter; /* not empty: a condition on the table's columns; (SELECT * FROM … WHERE filter) stands there. Only for
+                   a table that takes an alias and is no file */
 } SqlReplacement;
 
 /* An ephemeral model that becomes a CTE in front of the query's own. */
@@ -22,12 +25,15 @@ typedef struct SqlSplice {
     const SqlReplacement *replacements; /* as many as facts->tables */
     const SqlInlined *inlined;          /* each reads only those before it */
     size_t inlined_count;
-    Str file_root;      /* absolute; not empty: names of files that are relative become absolute, from there */
-    bool is_expression; /* an expression behind a SELECT of ours: it gets no alias */
+    Str file_root;               /* absolute; not empty: names of files that are relative become absolute, from there */
+    const Str *clock;            /* SQL_CLOCK_KIND_COUNT expressions that reads of the clock become; NULL: they stay */
+    const StrVec *clock_columns; /* reads that make only these stay; may be NULL */
+    bool is_expression;          /* an expression behind a SELECT of ours: it gets no alias */
 } SqlSplice;
 
 /* An item of a select list that has no name gets the one that the engine gives it in the user's own text, when
- * something was replaced in it: columns are not called after physical names. */
+ * something was replaced in it: columns are not called after physical names. CompilationError: a read of the clock is
+ * to be replaced whose place is not known. */
 MUST_CHECK Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
                              SqlText *spliced_out, Error *err);
 

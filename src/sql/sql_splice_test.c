@@ -19,6 +19,64 @@ static Str spliced(SqlFixture *f, const char *sql) {
     return result.text;
 }
 
+/* Every read of the clock becomes a literal; every table is cut by a filter and keeps its name. */
+static Str bound(SqlFixture *f, const char *sql) {
+    static const Str clock[SQL_CLOCK_KIND_COUNT] = {
+        [SQL_CLOCK_INSTANT] = STR_INIT("TIMESTAMPTZ 'i'"), [SQL_CLOCK_TIMESTAMP] = STR_INIT("TIMESTAMP 'w'"),
+        [SQL_CLOCK_DATE] = STR_INIT("DATE 'd'"),           [SQL_CLOCK_TIME] = STR_INIT("TIME 't'"),
+        [SQL_CLOCK_INSTANT_TIME] = STR_INIT("TIMETZ 'z'"), [SQL_CLOCK_AGE] = STR_INIT("TIMESTAMP 'm'")};
+    SqlText text = sql_text_own(f->arena, str_from(sql));
+    SqlAnalysis analysis = analyze(f, text.text);
+    SqlReplacement *replacements = ARENA_NEW_ARRAY(f->arena, SqlReplacement, analysis.facts->tables.count);
+    for (size_t i = 0; i < analysis.facts->tables.count; i++) {
+        replacements[i].filter = STR("x > 1");
+    }
+    SqlText result = {0};
+    StrVec wall = {0};
+    str_vec_push(f->arena, &wall, STR("loaded_at"));
+    SqlSplice splice = {.replacements = replacements, .clock = clock, .clock_columns = &wall};
+    assert_false(failed(sql_splice(&text, analysis.facts, &splice, f->arena, &result, &f->err)));
+    (void)parse(f, result.text);
+    return result.text;
+}
+
+static void reads_of_the_clock_are_bound_and_keep_their_column(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *bound;
+    } cases[] = {
+        {"select now() as a, current_date as b", "select (TIMESTAMPTZ 'i') as a, (DATE 'd') as b"},
+        {"select now(), 1, Current_Date, today ( )",
+         "select (TIMESTAMPTZ 'i') AS \"now()\", 1, (DATE 'd') AS \"Current_Date\", (DATE 'd') AS \"today()\""},
+        {"select age((x)) as a, age(y, now()) as b",
+         "select age(TIMESTAMP 'm', (x)) as a, age(y, (TIMESTAMPTZ 'i')) as b"},
+        {"select now()::date as a, localtimestamp as b, localtime as c, current_time as d",
+         "select (TIMESTAMPTZ 'i')::date as a, (TIMESTAMP 'w') as b, (TIME 't') as c, (TIMETZ 'z') as d"},
+        {"select now() as Loaded_at, today() as d", "select now() as Loaded_at, (DATE 'd') as d"},
+        {"select \"current_date\", t.current_date, 'now()' as a /* now() */", 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_text(cases[i].sql, bound(f, cases[i].sql), cases[i].bound == NULL ? cases[i].sql : cases[i].bound);
+    }
+}
+
+static void a_filter_stands_at_the_scan(void **state) {
+    SqlFixture *f = *state;
+    static const struct {
+        const char *sql, *bound;
+    } cases[] = {
+        {"select a from t", "select a from (SELECT * FROM t WHERE x > 1) AS \"t\""},
+        {"select T.a from T, raw.u as v",
+         "select T.a from (SELECT * FROM T WHERE x > 1) AS \"t\", (SELECT * FROM raw.u WHERE x > 1) as v"},
+        {"select raw.t.a from raw.t", "select t.a from (SELECT * FROM raw.t WHERE x > 1) AS \"t\""},
+        {"from x: t", "from x: (SELECT * FROM t WHERE x > 1)"},
+        {"select a from t e(a)", "select a from (SELECT * FROM t WHERE x > 1) e(a)"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_text(cases[i].sql, bound(f, cases[i].sql), cases[i].bound);
+    }
+}
+
 static void names_are_replaced_and_nothing_else(void **state) {
     SqlFixture *f = *state;
     static const struct {
@@ -176,6 +234,8 @@ static void bodies_lose_their_tail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_of_the_clock_are_bound_and_keep_their_column),
+        cmocka_unit_test(a_filter_stands_at_the_scan),
         cmocka_unit_test(names_are_replaced_and_nothing_else),
         cmocka_unit_test(relative_files_become_absolute_from_a_root),
         cmocka_unit_test(inlined_models_come_first),

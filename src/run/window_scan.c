@@ -1,0 +1,186 @@
+#include "run/window_scan.h"
+
+#define DAY_US (INT64_C(86400) * 1000000)
+
+/* ---- What the engine has. */
+
+static Status describe_table(EngineConnection *connection, const RelationMap *relations, const TimeScan *scan,
+                             Arena *arena, DuckColumnVec *columns_out, Error *err) {
+    const SqlTableRef *table = &scan->owner->facts->tables.items[scan->table];
+    size_t upstream = scan->owner->references[scan->table].model;
+    SqlText query;
+    if (upstream == MODEL_NONE) {
+        Str written = str_slice(scan->owner->query.text, table->start, table->end);
+        query = sql_text_own(arena, str_format(arena, "SELECT * FROM " STR_FMT, STR_ARG(written)));
+    } else {
+        TRY(render_model_rows(relations, relations->project->models[upstream], arena, &query, err));
+    }
+    return engine_describe(connection, &query, arena, columns_out, err);
+}
+
+static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        if (str_equal_fold(columns->items[i].name, name)) {
+            return &columns->items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_any(const DuckColumnVec *columns, const StrVec *names) {
+    for (size_t i = 0; i < names->count; i++) {
+        if (find_column(columns, names->items[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without truncation the two columns are one, so their kinds are, too. */
+static bool fits(const WindowScan *scan, TimeColumnKind output) {
+    return scan->scan.units.count > 0 ? scan->kind == TIME_COLUMN_ZONED || output != TIME_COLUMN_ZONED
+                                      : scan->kind == output;
+}
+
+static Status refuse_declared(const Model *model, const TimeScan *scan, const DuckColumn *column, Error *err) {
+    const SqlTableRef *table = &scan->owner->facts->tables.items[scan->table];
+    SourceSpan place = scan->declared->place.file.size > 0 ? scan->declared->place : model->place;
+    if (column == NULL) {
+        error_set_at(err, ERROR_EXECUTION, place, "model '" STR_FMT "': reads: " STR_FMT " has no column " STR_FMT,
+                     STR_ARG(model->name), STR_ARG(table->name), STR_ARG(scan->column));
+    } else {
+        error_set_at(err, ERROR_EXECUTION, place,
+                     "model '" STR_FMT "': reads: the column " STR_FMT " of " STR_FMT " is " STR_FMT
+                     ", which is no date or timestamp",
+                     STR_ARG(model->name), STR_ARG(column->name), STR_ARG(table->name), STR_ARG(column->type));
+    }
+    error_hint(err, "name a column of dates or timestamps of " STR_FMT " as time_column", STR_ARG(table->name));
+    error_code(err, STR("reads.column"));
+    return FAILED;
+}
+
+static Status add_scan(EngineConnection *connection, const RelationMap *relations, const Model *model,
+                       TimeColumnKind output, const TimeScan *scan, Arena *arena, WindowScanVec *scans, Error *err) {
+    DuckColumnVec columns = {0};
+    TRY(describe_table(connection, relations, scan, arena, &columns, err));
+    const DuckColumn *column = find_column(&columns, scan->column);
+    WindowScan found = {.scan = *scan};
+    bool has_time = column != NULL && time_column_kind(column->type, &found.kind);
+    if (scan->declared != NULL && !has_time) {
+        return refuse_declared(model, scan, column, err);
+    }
+    bool is_sound = has_time && !has_any(&columns, &scan->absent);
+    if (scan->declared == NULL && !(is_sound && fits(&found, output))) {
+        return OK;
+    }
+    found.is_widened = scan->declared == NULL && found.kind == TIME_COLUMN_ZONED && scan->units.count > 0;
+    found.scan.column = column->name;
+    window_scan_vec_push(arena, scans, found);
+    return OK;
+}
+
+/* date_trunc that somebody has defined in the warehouse means whatever it says there. */
+static Status may_trust_truncation(EngineConnection *connection, const TimeScans *found, Arena *arena, bool *may_out,
+                                   Error *err) {
+    int64_t own_functions = 0;
+    bool has_units = false;
+    for (size_t i = 0; i < found->scans.count; i++) {
+        has_units = has_units || found->scans.items[i].units.count > 0;
+    }
+    if (has_units) {
+        SqlText query = sql_text_own(arena, STR("SELECT count(*) FROM duckdb_functions() WHERE NOT internal AND "
+                                                "lower(function_name) IN ('date_trunc', 'datetrunc')"));
+        TRY(engine_query_int(connection, &query, &own_functions, err));
+    }
+    *may_out = own_functions == 0;
+    return OK;
+}
+
+Status window_scans_find(EngineConnection *connection, const RelationMap *relations, const Model *model,
+                         TimeColumnKind output, Arena *arena, WindowScanVec *scans_out, Error *err) {
+    TimeScans found = time_scans_find(relations->project, model, arena);
+    bool may_trust = false;
+    TRY(may_trust_truncation(connection, &found, arena, &may_trust, err));
+    *scans_out = (WindowScanVec){0};
+    for (size_t i = 0; i < found.scans.count; i++) {
+        const TimeScan *scan = &found.scans.items[i];
+        if (may_trust || scan->units.count == 0) {
+            TRY(add_scan(connection, relations, model, output, scan, arena, scans_out, err));
+        }
+    }
+    return OK;
+}
+
+/* ---- Ranges. */
+
+/* trunc(c) < end holds for the c below the next boundary of the unit. */
+static WallUs end_before_truncation(Str unit, WallUs end) {
+    static const struct Unit {
+        Str name;
+        Grain grain;
+    } units[] = {
+        {STR_INIT("second"), {.size_us = 1000000}},   {STR_INIT("minute"), {.size_us = 60 * INT64_C(1000000)}},
+        {STR_INIT("hour"), {.size_us = DAY_US / 24}}, {STR_INIT("day"), {.size_us = DAY_US}},
+        {STR_INIT("week"), {.size_us = 7 * DAY_US}},  {STR_INIT("month"), {.months = 1}},
+        {STR_INIT("quarter"), {.months = 3}},         {STR_INIT("year"), {.months = 12}},
+    };
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (str_equal(units[i].name, unit)) {
+            return grain_ceil(units[i].grain, end);
+        }
+    }
+    return WALL_MAX; /* no unit that time_scans_find gives */
+}
+
+static WallUs clamped(WallUs wall) {
+    return wall < WALL_MIN ? WALL_MIN : wall > WALL_MAX ? WALL_MAX : wall;
+}
+
+/* `count` spans of an entry of `reads:` away. A span of months begins on the first of one, and takes it whole. */
+static WallUs moved(const ConfigValue *declared, const char *key, WallUs wall, int sign) {
+    const ConfigValue *reach = config_find(declared, str_from(key));
+    AUTO(error) Error ignored;
+    error_init(&ignored);
+    Grain grain;
+    if (reach == NULL || failed(grain_parse(reach->text, &grain, &ignored))) { /* absent, or 0d */
+        return wall;
+    }
+    if (grain.months == 0) {
+        return clamped(wall + sign * grain.size_us);
+    }
+    Grain month = {.months = 1};
+    WallUs edge = sign < 0 ? grain_floor(month, wall) : grain_ceil(month, wall);
+    return grain_step(month, edge, sign * grain.months);
+}
+
+Window window_scan_range(const WindowScan *scan, Window window) {
+    Window range = window;
+    for (size_t i = 0; i < scan->scan.units.count; i++) {
+        range.end = end_before_truncation(scan->scan.units.items[i], range.end);
+    }
+    if (scan->scan.declared != NULL) {
+        range.start = moved(scan->scan.declared, "before", range.start, -1);
+        range.end = moved(scan->scan.declared, "after", range.end, 1);
+    }
+    if (scan->is_widened) {
+        range = (Window){clamped(range.start - DAY_US), clamped(range.end + DAY_US)};
+    }
+    if (scan->kind == TIME_COLUMN_DATE) {
+        Grain day = {.size_us = DAY_US};
+        range = (Window){grain_floor(day, range.start), grain_ceil(day, range.end)};
+    }
+    return range;
+}
+
+Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena) {
+    Window range = window_scan_range(scan, window);
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_identifier(&sql, scan->scan.column);
+    strbuf_text(&sql, " >= ");
+    wall_literal(&sql, range.start, scan->kind, zone);
+    strbuf_text(&sql, " AND ");
+    sql_identifier(&sql, scan->scan.column);
+    strbuf_text(&sql, " < ");
+    wall_literal(&sql, range.end, scan->kind, zone);
+    return strbuf_copy(&sql, arena);
+}

@@ -1,0 +1,30 @@
+/* The scans of an incremental model's query that each window cuts: what is proven or declared (project/time_scan.h) and
+ * fits the tables as the engine has them. */
+#ifndef INTERLACE_RUN_WINDOW_SCAN_H
+#define INTERLACE_RUN_WINDOW_SCAN_H
+
+#include "engine/engine.h"
+#include "project/time_scan.h"
+#include "run/relations.h"
+#include "window/zone.h"
+
+typedef struct WindowScan {
+    TimeScan scan;
+    TimeColumnKind kind; /* of the scan's column */
+    bool is_widened;     /* by a day on both sides: days and hours of instants depend on the zone's changes */
+} WindowScan;
+DEFINE_VEC(WindowScanVec, window_scan_vec, WindowScan)
+
+/* Asks the engine for the columns of the tables. A proven scan whose column is absent or of another type is left out;
+ * for a declared one that is an ExecutionError (code reads.column). `output` is the kind of the time column. */
+MUST_CHECK Status window_scans_find(EngineConnection *connection, const RelationMap *relations, const Model *model,
+                                    TimeColumnKind output, Arena *arena, WindowScanVec *scans_out, Error *err);
+
+/* The range of the scan's column that holds all rows of the window: edges move out to the lattice of the truncations,
+ * and by before and after of a declared scan. Exact when they lie on it. */
+Window window_scan_range(const WindowScan *scan, Window window);
+
+/* As a condition: "ts" >= … AND "ts" < …. */
+Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena);
+
+#endif
