@@ -5,7 +5,7 @@
 /* --- Names in place of names -------------------------------------------------------------------------------------- */
 
 static bool is_replaced(const SqlReplacement *replacement) {
-    return replacement->relation.name.size > 0;
+    return replacement->relation.name.size > 0 || replacement->source.size > 0;
 }
 
 /* The name by which the rest of the query knows the table. A name without quotes is folded as PostgreSQL does, so that
@@ -15,14 +15,33 @@ static void append_alias(StrBuf *sql, const SqlTableRef *table, Arena *arena) {
     sql_identifier(sql, table->name_quoted ? table->name : str_lower(arena, table->name));
 }
 
-static SqlEdit table_edit(const SqlTableRef *table, const SqlReplacement *replacement, Arena *arena) {
+/* `TABLE orders` is a query by its own, whose word goes when another query takes its place. */
+static size_t start_with_table_word(Str sql, const SqlTableRef *table) {
+    SqlLexer lexer = sql_lexer(sql);
+    SqlToken before = {.kind = SQL_TOKEN_END};
+    for (;;) {
+        SqlToken token = sql_lexer_next_code(&lexer);
+        if (token.kind == SQL_TOKEN_END || token.kind == SQL_TOKEN_INVALID || token.start >= table->start) {
+            return sql_token_is_word(sql, before, "table") ? before.start : table->start;
+        }
+        before = token;
+    }
+}
+
+static SqlEdit table_edit(Str text, const SqlTableRef *table, const SqlReplacement *replacement, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
-    sql_relation(&sql, replacement->relation);
+    size_t start = table->start;
+    if (replacement->source.size == 0) {
+        sql_relation(&sql, replacement->relation);
+    } else {
+        strbuf_append(&sql, replacement->source);
+        start = table->takes_alias ? start : start_with_table_word(text, table);
+    }
     if (table->takes_alias && !table->has_alias) {
         append_alias(&sql, table, arena);
     }
     SqlText name = sql_text_own(arena, strbuf_copy(&sql, arena));
-    return (SqlEdit){.start = table->start, .end = table->end, .replacement = name};
+    return (SqlEdit){.start = start, .end = table->end, .replacement = name};
 }
 
 /* schema.table.column does not find an aliased table: its schema is cut when a table of that name was replaced. */
@@ -37,10 +56,11 @@ static bool loses_prefix(const SqlColumnPrefix *prefix, const SqlFacts *facts, c
     return false;
 }
 
-static void add_name_edits(const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena, SqlEditVec *edits) {
+static void add_name_edits(Str text, const SqlFacts *facts, const SqlReplacement *replacements, Arena *arena,
+                           SqlEditVec *edits) {
     for (size_t i = 0; i < facts->tables.count; i++) {
         if (is_replaced(&replacements[i])) {
-            sql_edit_vec_push(arena, edits, table_edit(&facts->tables.items[i], &replacements[i], arena));
+            sql_edit_vec_push(arena, edits, table_edit(text, &facts->tables.items[i], &replacements[i], arena));
         }
     }
     for (size_t i = 0; i < facts->prefixes.count; i++) {
@@ -185,7 +205,7 @@ static void add_item_name_edits(const SqlFacts *facts, Arena *arena, SqlEditVec 
 Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
                   SqlText *spliced_out, Error *err) {
     SqlEditVec edits = {0};
-    add_name_edits(facts, splice->replacements, arena, &edits);
+    add_name_edits(text->text, facts, splice->replacements, arena, &edits);
     if (splice->file_root.size > 0) {
         add_file_edits(text->text, facts, splice->file_root, arena, &edits);
     }

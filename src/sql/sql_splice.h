@@ -6,10 +6,12 @@
 #include "sql/sql_facts.h"
 #include "sql/sql_text.h"
 
-/* What stands in place of facts->tables[i]; an empty name leaves it as it is. The original last part becomes the alias
+/* What stands in place of facts->tables[i]: a relation, or a query in parentheses when `source` is not empty; with
+ * neither it is left as it is. The original last part becomes the alias
  * where the query gave none: in lower case when it was written without quotes, so that PostgreSQL finds it, too. */
 typedef struct SqlReplacement {
     SqlRelation relation;
+    Str source;
 } SqlReplacement;
 
 /* An ephemeral model that becomes a CTE in front of the query's own. */
