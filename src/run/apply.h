@@ -23,7 +23,7 @@ typedef struct ModelResult {
     double seconds;
     RowCounts rows;
     int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
-    Error error;  /* FAILED */
+    Error error;   /* FAILED */
     CheckResultVec checks;
     Arena *arena; /* of the results' texts */
 } ModelResult;
@@ -33,7 +33,7 @@ typedef struct RunSummary {
     const ModelResult *models; /* one a task, dependency order */
     size_t model_count;
     size_t built, reused, skipped, cancelled, not_started, failed;
-    int64_t tasks; /* of all models */
+    int64_t tasks;   /* of all models */
     size_t promoted; /* every pointer put, ephemeral ones included */
     size_t checks_passed, checks_total;
     int64_t generation; /* 0: nothing promoted */
@@ -50,6 +50,7 @@ typedef struct ApplyOptions {
     int64_t batch;                  /* most grains a statement; 0: the model's own */
     bool newest_first;              /* order of the windows */
     bool force;                     /* lifts the breaking gate */
+    bool forward_only;              /* APPLY: PlanOptions.forward_only */
     bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */
     bool strict;                    /* warn counts as error */
     size_t parallelism;             /* 0: the project's */

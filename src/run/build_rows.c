@@ -178,7 +178,8 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
         python->stage = (SqlRelation){
             .catalog = STR("temp"),
             .schema = STR("main"),
-            .name = str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base), STR_ARG(model->fingerprint)),
+            .name = str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base),
+                               STR_ARG(model->fingerprint)),
         };
         TRY(create_stage(python, err));
         return duck_appender_open(connection, STR_EMPTY, python->stage.name, schema, &python->appender, err);
@@ -223,7 +224,7 @@ static Status run_function(PythonBuild *python, Error *err) {
     TRY(python_run_model(context->session->python, &task, &sent_rows, err));
     if (python->appender == NULL) {
         build->rows = (RowCounts){0}; /* nothing new, and the strategy has nothing to do */
-        return OK;
+        return build->target.seed.name.size > 0 ? build_copy_seed(build, err) : OK;
     }
     TRY(duck_appender_finish(python->appender, &rows, err));
     if (rows != sent_rows) {
