@@ -47,6 +47,7 @@ Status command_plan(Cli *cli, ErrorList *faults) {
         .environment = invocation_text(cli->invocation, OPTION_ENV),
         .select = invocation_list(cli->invocation, OPTION_SELECT),
         .exclude = invocation_list(cli->invocation, OPTION_EXCLUDE),
+        .forward_only = invocation_flag(cli->invocation, OPTION_FORWARD_ONLY),
     };
     TRY(plan_for_reading(session, &options, &plan, faults));
     print_plan(cli, plan);

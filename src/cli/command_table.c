@@ -20,6 +20,8 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Exit 3 when there are changes, 4 when they are breaking"},
     [OPTION_DIFF]        = {"diff", 0, OPTION_TYPE_FLAG, .summary = "Also the difference of each changed model's text"},
     [OPTION_EXPLAIN]     = {"explain", 0, OPTION_TYPE_FLAG, .summary = "Also why each model is in the plan"},
+    [OPTION_FORWARD_ONLY] = {"forward-only", 0, OPTION_TYPE_FLAG,
+                            .summary = "New logic from now on, over a copy of the rows that are there"},
     [OPTION_FORCE]       = {"force", 0, OPTION_TYPE_FLAG, .summary = "Carry out breaking changes too"},
     [OPTION_KEEP_GOING]  = {"keep-going", 0, OPTION_TYPE_FLAG,
                             .summary = "After a failure still build what does not depend on it; nothing is promoted"},
@@ -82,12 +84,13 @@ const Command command_table[] = {
 
     {.name = "plan", .summary = "Show what apply would change", .run = command_plan,
      .details = "Builds nothing and takes no lock. Exit 0 with or without changes.",
-     .options = O(ENV) | O(PATH) | SELECTION | O(JSON) | O(MARKDOWN) | O(DETAILED_EXIT_CODE) | O(DIFF) | O(EXPLAIN)},
+     .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(JSON) | O(MARKDOWN) | O(DETAILED_EXIT_CODE) |
+                O(DIFF) | O(EXPLAIN)},
 
     {.name = "apply", .summary = "Build what changed, check it, and make it live", .run = command_apply,
      .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
-     .options = O(ENV) | O(PATH) | SELECTION | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) |
-                O(JSON_OR_LINES)},
+     .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) |
+                O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"

@@ -38,6 +38,9 @@ static TableCell build_cell(const PlanTask *task) {
         [TASK_REUSE] = {STR_INIT("reuse"), STYLE_CALM},
         [TASK_RECORD] = {STR_INIT(""), STYLE_PLAIN},
     };
+    if (task != NULL && task->history != NULL) {
+        return CELL_STYLED(STR("copy + run"), STYLE_CALM);
+    }
     return task == NULL ? CELL(STR_EMPTY) : CELL_STYLED(words[task->action].text, words[task->action].style);
 }
 
@@ -136,6 +139,9 @@ static Str action_text(const PlanTask *task) {
         [TASK_REUSE] = STR_INIT("; this version was built before, so its table is reused"),
         [TASK_RECORD] = STR_INIT("; part of the queries that read it, so nothing is built"),
     };
+    if (task != NULL && task->history != NULL) {
+        return STR("; its rows are copied, and the new definition goes on from there");
+    }
     return task == NULL ? STR_EMPTY : texts[task->action];
 }
 

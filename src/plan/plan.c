@@ -1,6 +1,8 @@
 /* The comparison: project × what was promoted × what was built. */
 #include "plan/plan.h"
 
+#include "plan/plan_history.h"
+
 #include <stdlib.h>
 
 /* A model's recorded versions, in no order. */
@@ -119,13 +121,26 @@ static ChangeReason reason_of(const Comparison *comparison, const Model *model) 
     return first_changed_upstream(comparison->plan, model) != NULL ? REASON_UPSTREAM : REASON_DEFINITION;
 }
 
+/* There is a table of interlace's own, whose rows a rebuild would lose and which a copy can carry over (spec 02 §13).
+ */
+static bool goes_on_from_copy(const Comparison *comparison, const Model *model) {
+    const Snapshot *previous = comparison->plan->current[model->index];
+    if (!comparison->options->forward_only || previous == NULL) {
+        return false;
+    }
+    bool was_owned = previous->physical_name.size > 0 && previous->physical_catalog.size == 0 && !previous->is_view;
+    return was_owned && model->materialise == MATERIALISE_VIRTUAL && strategy_is_accumulating(model->strategy) &&
+           str_equal(previous->engine, model->engine);
+}
+
 /* Until a change can be proven harmless it is breaking. One of a delivered table or file holds from the next delivery
  * on: what can not be delivered into the columns that are there is refused before the first row. */
-static ChangeCategory category_of(const Pointer *pointer, const Model *model) {
-    if (pointer == NULL) {
+static ChangeCategory category_of(const Comparison *comparison, const Model *model) {
+    if (comparison->promoted[model->index] == NULL) {
         return CATEGORY_NONE;
     }
-    return model_is_terminal(model) ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
+    bool holds_from_now_on = model_is_terminal(model) || goes_on_from_copy(comparison, model);
+    return holds_from_now_on ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
 }
 
 static PlanChange compare_model(const Comparison *comparison, const Model *model) {
@@ -137,7 +152,7 @@ static PlanChange compare_model(const Comparison *comparison, const Model *model
         .model = model,
         .name = model->name,
         .type = pointer == NULL ? CHANGE_ADDED : CHANGE_MODIFIED,
-        .category = category_of(pointer, model),
+        .category = category_of(comparison, model),
         .reason = reason,
         .reason_upstream = upstream == NULL ? STR_EMPTY : upstream->name,
         .previous_fingerprint = pointer == NULL ? STR_EMPTY : pointer->fingerprint,
@@ -147,10 +162,19 @@ static PlanChange compare_model(const Comparison *comparison, const Model *model
     };
 }
 
+/* Never a reuse: another table of this version has another history. */
+static Status go_on_from_copy(const Comparison *comparison, PlanTask *task, Error *err) {
+    const Snapshot *previous = comparison->plan->current[task->model->index];
+    TRY(plan_history(previous, task->model, comparison->plan->arena, &task->history, err));
+    return history_check_definition(task->history, task->model, err);
+}
+
 static PlanTask task_of(const Comparison *comparison, const Model *model, ChangeCategory category) {
     PlanTask task = {.model = model, .action = TASK_BUILD, .category = category};
     if (model->materialise == MATERIALISE_EPHEMERAL) {
         task.action = TASK_RECORD;
+    } else if (category == CATEGORY_FORWARD_ONLY && !model_is_terminal(model)) {
+        return task; /* its history is read by go_on_from_copy */
     } else if (model_has_relation(model) && !comparison->options->rebuild_all) {
         task.snapshot = find_reusable(comparison, model);
         task.action = task.snapshot == NULL ? TASK_BUILD : TASK_REUSE;
@@ -158,14 +182,18 @@ static PlanTask task_of(const Comparison *comparison, const Model *model, Change
     return task;
 }
 
-static void add_changed_model(Comparison *comparison, const Model *model) {
+static Status add_changed_model(Comparison *comparison, const Model *model, Error *err) {
     Plan *plan = comparison->plan;
     PlanChange change = compare_model(comparison, model);
     PlanTask task = task_of(comparison, model, change.category);
+    if (goes_on_from_copy(comparison, model)) {
+        TRY(go_on_from_copy(comparison, &task, err));
+    }
     change.reused = task.action == TASK_REUSE;
     plan->is_breaking = plan->is_breaking || change.category == CATEGORY_BREAKING;
     plan_change_vec_push(plan->arena, &plan->changes, change);
     plan_task_vec_push(plan->arena, &plan->tasks, task);
+    return OK;
 }
 
 static void add_unchanged_model(Comparison *comparison, const Model *model) {
@@ -207,14 +235,14 @@ static void add_removed_models(Comparison *comparison) {
     }
 }
 
-static void add_changes(Comparison *comparison) {
+static Status add_changes(Comparison *comparison, Error *err) {
     Plan *plan = comparison->plan;
     for (size_t i = 0; i < plan->project->model_count; i++) {
         if (!comparison->selection.contains[i]) {
             continue;
         }
         if (plan->is_modified[i]) {
-            add_changed_model(comparison, plan->project->models[i]);
+            TRY(add_changed_model(comparison, plan->project->models[i], err));
         } else {
             add_unchanged_model(comparison, plan->project->models[i]);
         }
@@ -223,6 +251,7 @@ static void add_changes(Comparison *comparison) {
         add_removed_models(comparison);
     }
     plan->is_empty = plan->changes.count == 0 && plan->metadata.count == 0;
+    return OK;
 }
 
 static Plan *plan_create(const Project *project, Str environment) {
@@ -248,7 +277,7 @@ Status plan_build(const Project *project, const PlanState *state, const PlanOpti
     };
     find_promoted(&comparison);
     TRY(select_models(&comparison, err));
-    add_changes(&comparison);
+    TRY(add_changes(&comparison, err));
     *plan_out = TAKE(plan);
     return OK;
 }
@@ -303,6 +332,9 @@ const char *change_build_name(const PlanChange *change) {
     }
     if (model_is_terminal(change->model)) {
         return "deliver";
+    }
+    if (change->category == CATEGORY_FORWARD_ONLY) {
+        return "copy + run";
     }
     return change->reused ? "reuse" : "rebuild";
 }

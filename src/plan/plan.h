@@ -7,6 +7,7 @@
 #include "project/project.h"
 #include "project/selector.h"
 #include "state/state_store.h"
+#include "strategy/history.h"
 
 typedef enum ChangeType { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_REMOVED } ChangeType;
 typedef enum ChangeCategory {
@@ -50,6 +51,8 @@ typedef struct PlanTask {
     TaskAction action;
     const Snapshot *snapshot; /* REUSE */
     ChangeCategory category;
+    /* BUILD over a copy of what the environment shows (Plan.current): what is known of it (spec 02 §13). Else NULL. */
+    const History *history;
 } PlanTask;
 DEFINE_VEC(PlanTaskVec, plan_task_vec, PlanTask)
 
@@ -70,6 +73,7 @@ typedef struct PlanOptions {
     Str environment;
     const StrVec *select, *exclude; /* may be NULL */
     bool rebuild_all;               /* `run`: every selected model is scheduled whatever its fingerprint */
+    bool forward_only;              /* changed models that accumulate go on from a copy of their history */
 } PlanOptions;
 
 /* What the state holds, as loaded by the caller. */
@@ -78,8 +82,8 @@ typedef struct PlanState {
     PointerVec pointers; /* of the environment */
 } PlanState;
 
-/* SelectionError for a bad selector. Until changes can be proven harmless, a change of an existing model's logic is
- * BREAKING, and so are its descendants. */
+/* SelectionError for a bad selector; PlanError for a definition that forward-only cannot carry history into. Until
+ * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants. */
 MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options,
                              Plan **plan_out, Error *err);
 void plan_destroy(Plan *plan); /* NULL is fine */
@@ -90,7 +94,7 @@ MUST_CHECK Status plan_check_gate(const Plan *plan, bool force, Error *err);
 
 const char *change_type_name(ChangeType type);             /* "added", … */
 const char *change_category_name(ChangeCategory category); /* NULL for none */
-const char *change_build_name(const PlanChange *change);   /* "rebuild", "reuse", "—" */
+const char *change_build_name(const PlanChange *change);   /* "rebuild", "copy + run", "reuse", "—" */
 
 /* Shapes of spec 03 §5. */
 void plan_write_json(const Plan *plan, JsonWriter *writer);

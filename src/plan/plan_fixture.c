@@ -42,6 +42,12 @@ static void add_model(Fixture *f, Project *project, const ModelSpec *spec) {
     model->materialise = spec->materialise;
     model->config_json =
         str_format(f->arena, "%s%s", spec->config == NULL ? "{}" : spec->config, materialise_name(spec->materialise));
+    model->strategy = spec->strategy;
+    model->engine = STR("default");
+    model->time_column = str_from(spec->time_column);
+    if (spec->key != NULL) {
+        str_vec_push(f->arena, &model->key, str_from(spec->key));
+    }
     model->metadata_json = json_or_empty(spec->metadata);
     model->physical_json = STR_EMPTY;
     model->query.text = str_from(spec->sql);
@@ -63,7 +69,16 @@ Project *fixture_project(Fixture *f, const ModelSpec *specs, size_t count) {
     return project;
 }
 
-static Snapshot snapshot_of(const Model *model) {
+/* As the project writes it, but for what no plan reads. */
+static Str recorded_config(Fixture *f, const Model *model) {
+    Str key = model->key.count == 0 ? STR_EMPTY : str_format(f->arena, "\"" STR_FMT "\"", STR_ARG(model->key.items[0]));
+    Str time = model->time_column.size == 0 ? STR("null")
+                                            : str_format(f->arena, "\"" STR_FMT "\"", STR_ARG(model->time_column));
+    return str_format(f->arena, "{\"key\":[" STR_FMT "],\"strategy\":\"%s\",\"time_column\":" STR_FMT "}", STR_ARG(key),
+                      strategy_name(model->strategy), STR_ARG(time));
+}
+
+static Snapshot snapshot_of(Fixture *f, const Model *model) {
     return (Snapshot){
         .name = model->name,
         .fingerprint = model->fingerprint,
@@ -71,6 +86,9 @@ static Snapshot snapshot_of(const Model *model) {
         .metadata_hash = model->metadata_hash,
         .definition_sql = model->query.text,
         .physical_name = model->name,
+        .engine = model->engine,
+        .columns_json = STR("[{\"name\":\"id\",\"type\":\"INTEGER\"}]"),
+        .config_json = recorded_config(f, model),
         .created_at = 1000,
         .verified_at = 2000,
     };
@@ -93,7 +111,7 @@ void fixture_apply(Fixture *f, const Project *project) {
         Pointer pointer = {.model = model->name, .fingerprint = model->fingerprint, .promoted_at = 5000};
         pointer_vec_push(f->arena, &f->state.pointers, pointer);
         if (model->materialise != MATERIALISE_EPHEMERAL && find_recorded(f, model) == NULL) {
-            snapshot_vec_push(f->arena, &f->state.snapshots, snapshot_of(model));
+            snapshot_vec_push(f->arena, &f->state.snapshots, snapshot_of(f, model));
         }
     }
 }

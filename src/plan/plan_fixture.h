@@ -20,6 +20,8 @@ typedef struct ModelSpec {
     const char *name, *sql, *upstreams;
     Materialise materialise;
     const char *config, *metadata; /* JSON; NULL: "{}" */
+    StrategyKind strategy;
+    const char *key, *time_column; /* one column; NULL: none */
 } ModelSpec;
 
 typedef struct Fixture {

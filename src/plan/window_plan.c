@@ -198,7 +198,8 @@ static void plan_routine_run(const Planner *planner, Window latest) {
 
 static void plan_unbounded(const Planner *planner) {
     WindowWork *work = planner->work;
-    if (planner->filled->count == 0 && !str_equal(planner->model->backfill, STR("none"))) {
+    bool is_from_nothing = planner->filled->count == 0 && !planner->request->is_forward_only;
+    if (is_from_nothing && !str_equal(planner->model->backfill, STR("none"))) {
         work->first_build = true;
         return;
     }

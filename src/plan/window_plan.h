@@ -19,7 +19,8 @@ typedef struct WindowRequest {
     WindowVerb verb;
     bool has_start, has_end; /* never with APPLY; start < end was checked by the caller where both are given */
     WallUs start, end;
-    bool catch_up; /* RUN without bounds only */
+    bool catch_up;        /* RUN without bounds only */
+    bool is_forward_only; /* APPLY over a copy of history: never a first build, whatever the ledger says */
     WallUs now;
     Str environment; /* for the commands in notes: empty for the one that they mean without --env */
 } WindowRequest;

@@ -8,7 +8,7 @@ typedef struct PlanCase {
     int64_t lookback;
     const char *filled;
     const char *start, *end; /* NULL: not given */
-    bool catch_up, is_missing;
+    bool catch_up, is_missing, is_forward_only;
     const char *now;         /* NULL: 2026-07-05T12:00:00 */
     const char *environment; /* NULL: none */
     bool first_build;
@@ -28,6 +28,7 @@ static WindowRequest request_of(const PlanCase *c) {
         .start = c->start == NULL ? 0 : at(c->start),
         .end = c->end == NULL ? 0 : at(c->end),
         .catch_up = c->catch_up,
+        .is_forward_only = c->is_forward_only,
         .now = at(c->now == NULL ? "2026-07-05T12:00:00" : c->now),
         .environment = str_from(c->environment),
     };
@@ -71,6 +72,8 @@ static void test_02_10_the_table_without_bounds(void **state) {
         {"apply, empty, no relation", WINDOW_APPLY, .is_missing = true, .first_build = true},
         {"apply, empty, none", WINDOW_APPLY, .backfill = "none", .due = YESTERDAY},
         {"apply, empty, a date", WINDOW_APPLY, .backfill = "2026-06-15", .first_build = true},
+        {"apply over a copy, empty", WINDOW_APPLY, .is_forward_only = true, .due = YESTERDAY},
+        {"apply over a copy", WINDOW_APPLY, .is_forward_only = true, .filled = JUNE, .due = YESTERDAY},
         {"apply for another reason: never more history", WINDOW_APPLY, .filled = JUNE, .due = YESTERDAY},
         {"apply for another reason, filled", WINDOW_APPLY, .filled = YESTERDAY, .due = YESTERDAY},
         {"apply has no lookback", WINDOW_APPLY, .filled = YESTERDAY, .lookback = 2, .due = YESTERDAY},

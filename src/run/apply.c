@@ -6,6 +6,7 @@
 #include "run/apply_steps.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/forward_only.h"
 #include "run/input_access.h"
 #include "run/metadata_checks.h"
 #include "run/promotion.h"
@@ -83,6 +84,7 @@ static Status make_plan(Apply *apply, Error *err) {
         .select = apply->options->select,
         .exclude = apply->options->exclude,
         .rebuild_all = apply->options->verb != WINDOW_APPLY,
+        .forward_only = apply->options->forward_only,
     };
     TRY(plan_from_state(apply->session->project, apply->state, &options, apply->result->arena, &apply->result->plan,
                         err));
@@ -211,6 +213,9 @@ static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
         TRY(open_warehouse(apply, &connection, err));
     }
     TRY(decide_targets(apply, connection, err));
+    if (connection != NULL) {
+        TRY(forward_only_check(plan, connection, err));
+    }
     promotion_intent(plan, apply->result->targets, apply->result->arena, intent_out);
     intent_out->command = str_from(window_verb_name(apply->options->verb));
     if (connection == NULL) {

@@ -50,6 +50,7 @@ typedef struct ApplyOptions {
     int64_t batch;                  /* most grains a statement; 0: the model's own */
     bool newest_first;              /* order of the windows */
     bool force;                     /* lifts the breaking gate */
+    bool forward_only;              /* APPLY: PlanOptions.forward_only */
     bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */
     bool strict;                    /* warn counts as error */
     size_t parallelism;             /* 0: the project's */

@@ -231,7 +231,7 @@ static Status run_function(PythonBuild *python, Error *err) {
     TRY(python_run_model(context->session->python, &task, &sent_rows, err));
     if (python->appender == NULL) {
         build->rows = (RowCounts){0}; /* nothing new, and the strategy has nothing to do */
-        return OK;
+        return build->target.seed.name.size > 0 ? build_copy_seed(build, err) : OK;
     }
     TRY(duck_appender_finish(python->appender, &rows, err));
     if (rows != sent_rows) {

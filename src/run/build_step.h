@@ -50,6 +50,8 @@ MUST_CHECK Status build_render(Build *build, Error *err);
 
 /* Runs the strategy's statements over the model's query or, with `staged`, over a table that holds its rows. */
 MUST_CHECK Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err);
+/* Puts the rows of `target.seed` into the relation. */
+MUST_CHECK Status build_copy_seed(Build *build, Error *err);
 /* An empty target with the given columns, for an appender (strategy replace). */
 MUST_CHECK Status build_create_for_appender(Build *build, Error *err);
 

@@ -3,6 +3,7 @@
 #include "run/build_step.h"
 
 #include "base/test_hooks.h"
+#include "run/forward_only.h"
 
 /* ---- What the strategy is told. */
 
@@ -209,7 +210,11 @@ static Status run_strategy(Build *build, const StrategyInput *input, Error *err)
 }
 
 /* Copied in this very transaction: a process that dies leaves nothing, and the next one copies anew. */
-static Status copy_seed(Build *build, Error *err) {
+Status build_copy_seed(Build *build, Error *err) {
+    if (build->task->history != NULL) {
+        TRY(forward_only_check_seed(build->task, build->target.seed, &build->columns, build->connection, build->arena,
+                                    err));
+    }
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "CREATE OR REPLACE TABLE ");
     sql_relation(&sql, build->target.relation);
@@ -225,7 +230,7 @@ Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err) {
     }
     SqlRelation relation = build->target.relation;
     if (build->target.seed.name.size > 0) {
-        TRY(copy_seed(build, err));
+        TRY(build_copy_seed(build, err));
     }
     if (build->target.is_external) {
         TRY(engine_create_external_schema(build->connection, relation.catalog, relation.schema, err));

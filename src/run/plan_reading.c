@@ -1,6 +1,27 @@
 #include "base/files.h"
 #include "project/graph.h"
 #include "run/apply_steps.h"
+#include "run/forward_only.h"
+
+/* What only the warehouse tells is asked where it can be: `apply` asks again, and refuses before it writes a row. */
+static Status check_forward_only(Session *session, Plan *plan, Error *err) {
+    AUTO(error) Error closed = {0};
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    Engine *engine = NULL;
+    if (!plan_goes_on_from_copies(plan)) {
+        return OK;
+    }
+    error_init(&closed);
+    if (failed(session_engine(session, true, &engine, &closed)) ||
+        failed(engine_connect(engine, &connection, &closed))) {
+        str_vec_push(plan->arena, &plan->warnings,
+                     str_format(plan->arena,
+                                "whether the old rows fit the new definition is only known to apply: " STR_FMT,
+                                STR_ARG(closed.message)));
+        return OK;
+    }
+    return forward_only_check(plan, connection, err);
+}
 
 /* A warehouse file that somebody removed took every relation with it: what the state remembers is built anew. */
 static bool is_warehouse_gone(const Project *project) {
@@ -24,7 +45,11 @@ static Status read_plan(Session *session, const PlanOptions *options, Plan **pla
     TRY(recovery_finish_if_needed(session, err));
     StateStore *state = NULL;
     TRY(session_state_for_reading(session, &state, err));
-    return plan_from_state(session->project, state, options, session->arena, plan_out, err);
+    AUTO(plan) Plan *plan = NULL;
+    TRY(plan_from_state(session->project, state, options, session->arena, &plan, err));
+    TRY(check_forward_only(session, plan, err));
+    *plan_out = TAKE(plan);
+    return OK;
 }
 
 Status plan_for_reading(Session *session, const PlanOptions *options, Plan **plan_out, ErrorList *faults) {

@@ -1,6 +1,7 @@
 #include "run/targets.h"
 
 #include "project/graph.h"
+#include "run/forward_only.h"
 #include "strategy/strategy.h"
 
 /* One environment's view of a relation. */
@@ -160,6 +161,22 @@ static void place(const Targets *targets, const Model *model, BuildTarget *targe
     }
 }
 
+/* The history that the environment shows is copied into a table of its own. A version that was recorded before, by
+ * another environment or by a command that died, may be shown or rolled back to: its table is left alone. */
+static Status place_forward(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
+    const Snapshot *shown = targets->request->plan->current[model->index];
+    target->seed = relation_of_snapshot(shown);
+    target->previous = target->seed;
+    if (!is_in_warehouse(targets, target->seed)) {
+        return forward_only_missing(model, target->seed, err);
+    }
+    bool is_recorded = find_revision(targets, model, 0) != NULL;
+    target->revision = is_recorded ? newest_revision(targets, model) + 1 : 0;
+    target->relation = relation_of_revision(targets, model, target->revision);
+    target->is_there = true;
+    return OK;
+}
+
 /* An external table is written in place, and every commit is seen there. */
 static Status place_external(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
     target->relation = relation_of_target(model);
@@ -184,7 +201,10 @@ static Status place_external(const Targets *targets, const Model *model, BuildTa
 
 /* ---- Its windows. */
 
-static Status plan_windows(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
+static Status plan_windows(const Targets *targets, const PlanTask *task, BuildTarget *target, Error *err) {
+    const Model *model = task->model;
+    WindowRequest windows = *targets->request->windows;
+    windows.is_forward_only = task->history != NULL;
     target->is_windowed = true;
     TRY(grain_parse(model->interval, &target->grain, err));
     bool is_there = target->is_there;
@@ -193,7 +213,7 @@ static Status plan_windows(const Targets *targets, const Model *model, BuildTarg
         LedgerKey key = ledger_key(model, relation);
         TRY(state_ledger_load(targets->state, &key, targets->arena, &target->filled, err));
     }
-    TRY(window_plan(model, &target->filled, is_there, targets->request->windows, targets->arena, &target->work, err));
+    TRY(window_plan(model, &target->filled, is_there, &windows, targets->arena, &target->work, err));
     target->is_skipped = is_there && !target->work.first_build && target->work.due.count == 0;
     if (target->work.first_build &&
         !target->is_external) { /* from nothing, whatever is there: the ledger knows none of it */
@@ -234,11 +254,13 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
         if (target->is_there || model->strategy != STRATEGY_INCREMENTAL) {
             return OK;
         }
+    } else if (task->history != NULL) {
+        TRY(place_forward(targets, model, target, err));
     } else {
         place(targets, model, target);
     }
     if (model->strategy == STRATEGY_INCREMENTAL) {
-        TRY(plan_windows(targets, model, target, err));
+        TRY(plan_windows(targets, task, target, err));
         if (target->is_skipped) {
             keep_shown(targets, model, target);
         }

@@ -48,6 +48,8 @@ typedef struct Snapshot {
     TimeUs released_at; /* last moment an environment referenced it; 0: never */
     /* Schema of the relation: JSON list of {name, type}. */
     Str columns_json;
+    /* Its model's configuration as fingerprints hash it (Model.config_json); empty: recorded before this was kept. */
+    Str config_json;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
 

@@ -28,8 +28,7 @@ static size_t hashed_columns(const Writer *writer, HashedColumn *hashed) {
 }
 
 /* The engine's text of the value as a session in UTC would write it. */
-static Str text_of(Arena *arena, const BoundColumn *column) {
-    Str value = column->value;
+static Str text_of(Arena *arena, const BoundColumn *column, Str value) {
     if (time_kind(column->type) != TIME_ZONED) {
         return str_format(arena, "CAST(" STR_FMT " AS VARCHAR)", STR_ARG(value));
     }
@@ -39,23 +38,47 @@ static Str text_of(Arena *arena, const BoundColumn *column) {
                       STR_ARG(value), STR_ARG(value), STR_ARG(value));
 }
 
-static void add_hash_column(Writer *writer) {
+static Str quoted_name(Arena *arena, const BoundColumn *column) {
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_identifier(&sql, column->name);
+    return strbuf_copy(&sql, arena);
+}
+
+/* Over a row of {input} or, with `of_target`, of the target. */
+static Str hash_of(const Writer *writer, bool of_target) {
     HashedColumn *hashed = ARENA_NEW_ARRAY(writer->arena, HashedColumn, writer->columns.count);
     size_t count = hashed_columns(writer, hashed);
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "md5(''");
     for (size_t i = 0; i < count; i++) {
-        Str text = text_of(writer->arena, hashed[i].column);
+        const BoundColumn *column = hashed[i].column;
+        Str value = of_target ? quoted_name(writer->arena, column) : column->value;
+        Str text = text_of(writer->arena, column, value);
         strbuf_format(&sql, " || coalesce(length(" STR_FMT ") || ':' || " STR_FMT " || ';', 'n;')", STR_ARG(text),
                       STR_ARG(text));
     }
     strbuf_char(&sql, ')');
-    columns_add_computed(writer, STR(STRATEGY_HASH_COLUMN), STR("VARCHAR"), strbuf_copy(&sql, writer->arena));
+    return strbuf_copy(&sql, writer->arena);
+}
+
+/* The target is a copy of what merge kept: its rows get the hash that they would have had. */
+static void add_hash_to_copy(Writer *writer, Str hash) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "UPDATE ");
+    sql_relation(&sql, writer->input->target);
+    strbuf_format(&sql, " SET \"" STRATEGY_HASH_COLUMN "\" = " STR_FMT, STR_ARG(hash));
+    writer_step(writer, STATEMENT_EVOLVE, "ALTER TABLE {target} ADD COLUMN \"" STRATEGY_HASH_COLUMN "\" VARCHAR");
+    StrategyStatement update = {
+        .role = STATEMENT_EVOLVE,
+        .sql = sql_text_own(writer->arena, strbuf_copy(&sql, writer->arena)),
+    };
+    strategy_statement_vec_push(writer->arena, writer->statements, update);
 }
 
 Status hash_merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
-    add_hash_column(writer);
+    Str hash_of_copied = hash_of(writer, true);
+    columns_add_computed(writer, STR(STRATEGY_HASH_COLUMN), STR("VARCHAR"), hash_of(writer, false));
     if (writer->is_first) {
         stage_first_build(writer);
         keys_refuse_null(writer);
@@ -65,6 +88,9 @@ Status hash_merge_write(Writer *writer, Error *err) {
         keys_refuse_null(writer);
         keys_refuse_repeated(writer);
         writer_evolve(writer);
+        if (!writer_has_bookkeeping(writer, STR(STRATEGY_HASH_COLUMN))) {
+            add_hash_to_copy(writer, hash_of_copied);
+        }
         upsert(writer, "target.\"" STRATEGY_HASH_COLUMN "\" IS DISTINCT FROM source.\"" STRATEGY_HASH_COLUMN "\"");
     }
     writer_end(writer);

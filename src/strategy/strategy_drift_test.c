@@ -255,6 +255,21 @@ static void ignore_leaves_the_mismatch_to_the_engine(void **state) {
     assert_rows(f, "SELECT typeof(id) FROM t", "INTEGER");
 }
 
+/* What a build of hash_merge makes of a copy that merge filled: the same hashes as if it had always been one. */
+static void test_02_13_hashes_of_copied_rows_are_those_of_a_first_build(void **state) {
+    Fixture *f = *state;
+    Delivery merge = {.kind = STRATEGY_MERGE, .key = "id"};
+    Delivery hashed = {.kind = STRATEGY_HASH_MERGE, .key = "id"};
+    merge.source = "SELECT 1 AS id, 10 AS n, 'a{' AS \"v {all @}\", TIMESTAMPTZ '2026-07-01 00:00:00+00' AS at";
+    hashed.source = "SELECT 1 AS id, 10::BIGINT AS n, 'a{' AS \"v {all @}\", TIMESTAMPTZ '2026-07-01 00:00:00+00' AS at";
+    assert_delivery(f, hashed, "+1");
+    run_sql(f, "CREATE TABLE anew AS SELECT _hash FROM t");
+    run_sql(f, "DROP TABLE t");
+    assert_delivery(f, merge, "+1");
+    assert_delivery(f, hashed, "—");
+    assert_rows(f, "SELECT typeof(n), _hash = (SELECT _hash FROM anew) FROM t", "BIGINT|true");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
@@ -270,6 +285,7 @@ int main(void) {
         CASE(test_01_12_3_numbers_widen_in_place),
         CASE(widening_to_double_that_rounds_is_refused),
         CASE(test_01_12_5_reject_forbids_changes),
+        CASE(test_02_13_hashes_of_copied_rows_are_those_of_a_first_build),
         CASE(ignore_leaves_the_mismatch_to_the_engine),
     };
     return cmocka_run_group_tests_name("strategy_drift", tests, NULL, NULL);

@@ -50,6 +50,10 @@ static Status refuse_missing(const Writer *writer, const StrVec *missing, Error 
     return FAILED;
 }
 
+bool writer_has_bookkeeping(const Writer *writer, Str name) {
+    return has_column(writer->input->target_columns, name);
+}
+
 static Status check_bookkeeping(const Writer *writer, Error *err) {
     StrVec missing = {0};
     for (size_t i = 0; i < COUNT_OF(bookkeeping); i++) {
@@ -59,7 +63,8 @@ static Status check_bookkeeping(const Writer *writer, Error *err) {
         if (has_column(writer->input->columns, bookkeeping[i].name)) {
             return refuse_reserved(writer, bookkeeping[i].name, err);
         }
-        if (!writer->is_first && !has_column(writer->input->target_columns, bookkeeping[i].name)) {
+        bool is_made = writer->is_owned && writer->kind == STRATEGY_HASH_MERGE; /* in a copy of what merge kept */
+        if (!writer->is_first && !is_made && !writer_has_bookkeeping(writer, bookkeeping[i].name)) {
             str_vec_push(writer->arena, &missing, bookkeeping[i].name);
         }
     }

@@ -65,6 +65,8 @@ typedef struct Writer {
 
 /* Binds the columns and refuses what cannot be written (errors of strategy_write). */
 MUST_CHECK Status writer_begin(Writer *writer, Error *err);
+/* The target, which is there, has the column. */
+bool writer_has_bookkeeping(const Writer *writer, Str name);
 void writer_step(Writer *writer, StatementRole role, const char *text);
 void writer_refuse(Writer *writer, RefusalKind refusal, const char *text);
 /* Makes the working table {work NAME} of the query in the template `select`. */
