@@ -55,7 +55,9 @@ def test_01_9_1_a_loop_makes_models_that_come_and_go_one_by_one(project):
 
 
 def test_01_9_2_a_late_bound_variable_shows_and_a_bound_one_is_right(project):
-    late = HEAD + "for t in ['a', 'b']:\n    @model(name=f'm_{t}')\n    def f(%s):\n        return pa.table({'t': [t]})\n"
+    late = (
+        HEAD + "for t in ['a', 'b']:\n    @model(name=f'm_{t}')\n    def f(%s):\n        return pa.table({'t': [t]})\n"
+    )
     project.write({"models/m.py": late % ""})
     project.ok("apply")
     both = "SELECT (SELECT t FROM m_a), (SELECT t FROM m_b)"
@@ -167,6 +169,29 @@ def test_01_9_a_model_that_cannot_be_built_is_not_saved(project, sql, said):
     assert "d1" not in project.ok("models").stdout
 
 
+def test_10_7_fifty_models_are_built_kept_replaced_and_saved_all_or_none(project):
+    project.write(
+        {
+            "models/m.py": HEAD + "@model()\ndef m():\n    import pathlib\n"
+            "    value = pathlib.Path('value').read_text()\n    for i in range(50):\n"
+            "        REGISTRY.register_model(ModelDef(name=f'd{i}', sql=f'SELECT {i} AS i, {value} AS v'))\n" + ONE,
+            "value": "1",
+        }
+    )
+    assert len(project.json("apply")["built"]) == 51
+    folder = project.root / ".interlace/dynamic"
+    saved = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(saved) == 50
+    assert project.json("plan")["changes"] == []
+    project.write({"value": "CAST('no' AS INT)"})
+    project.fails("run", "-s", "m")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == saved
+    project.write({"value": "3"})
+    project.ok("run", "-s", "m")
+    assert project.query("SELECT i, v FROM d49") == [[49, 3]]
+    assert project.json("plan")["changes"] == []
+
+
 def test_01_9_two_models_may_not_register_one_name(project):
     text = owner("name='d1', sql='SELECT 1 AS w'")
     project.write({"models/m.py": text, "models/n.py": text.replace("def m", "def n")})
@@ -188,10 +213,7 @@ def test_01_9_a_selection_takes_what_is_registered_alone(project):
 
 
 def test_01_9_a_breaking_change_of_what_is_registered_meets_the_gate(project):
-    count = (
-        "    import pathlib\n    path = pathlib.Path('kind')\n"
-        "    n = path.read_text() if path.exists() else '1'\n"
-    )
+    count = "    import pathlib\n    path = pathlib.Path('kind')\n    n = path.read_text() if path.exists() else '1'\n"
     project.write({"models/m.py": owner("name='d1', sql=f'SELECT {n} AS w'", before=count)})
     project.ok("apply")
     project.write({"kind": "2"})
