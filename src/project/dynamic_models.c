@@ -24,7 +24,7 @@ static bool is_key(Str key) {
     return true;
 }
 
-/* A star before a slash would end the comment; inside of JSON both stand in texts alone, where a slash may be escaped. */
+/* A star before a slash would end the comment; in JSON they stand in texts alone, where a slash may be escaped. */
 static void append_in_comment(StrBuf *out, Str json) {
     for (size_t i = 0; i < json.size; i++) {
         bool ends_comment = json.ptr[i] == '/' && i > 0 && json.ptr[i - 1] == '*';

@@ -33,7 +33,7 @@ static SourceSpan place_of(const ConfigValue *registration) {
 
 static Status refuse_name(Str name, Str owner, const ConfigValue *registration, Str taken_by, Error *err) {
     error_set_at(err, ERROR_DEFINITION, place_of(registration),
-                 "model '" STR_FMT "' registers '" STR_FMT "', which is a name of " STR_FMT "; nothing was promoted",
+                 "model '" STR_FMT "' registers '" STR_FMT "', which is a name of " STR_FMT,
                  STR_ARG(owner), STR_ARG(name), STR_ARG(taken_by));
     error_hint(err, "register it under another name");
     error_code(err, STR("dynamic.taken"));
@@ -58,7 +58,8 @@ static Status add_registration(Collection *collection, const Model *owner, const
         return OK;
     }
     if (!str_equal(earlier->owner, owner->name)) {
-        Str other = str_format(collection->arena, "what model '" STR_FMT "' registered in this run", STR_ARG(earlier->owner));
+        Str other = str_format(collection->arena, "what model '" STR_FMT "' registered in this run",
+                               STR_ARG(earlier->owner));
         return refuse_name(name, owner->name, registration, other, err);
     }
     *earlier = model; /* one of a later window */
@@ -159,8 +160,7 @@ static Status check_unedited(const Apply *apply, const Project *next, Error *err
         bool is_source = model->registered_by.size == 0;
         if (is_source && (earlier == NULL || !str_equal(earlier->local_fingerprint, model->local_fingerprint))) {
             error_set_at(err, ERROR_PLAN, model->place,
-                         "model '" STR_FMT "' was edited while this command ran; nothing was promoted",
-                         STR_ARG(model->name));
+                         "model '" STR_FMT "' was edited while this command ran", STR_ARG(model->name));
             error_hint(err, "start the command again");
             return FAILED;
         }
@@ -168,9 +168,9 @@ static Status check_unedited(const Apply *apply, const Project *next, Error *err
     return OK;
 }
 
-/* Checked here, while nothing is promoted yet. What the plan at hand brings has passed its own gate. */
+/* Checked here, while nothing is promoted yet. The plan at hand has passed: what is breaking now was registered. */
 static Status check_gate(const Apply *apply, const Project *next, Error *err) {
-    if (apply->options->force || apply->options->verb != WINDOW_APPLY || apply->result->plan->is_breaking) {
+    if (apply->options->force || apply->options->verb != WINDOW_APPLY) {
         return OK;
     }
     AUTO(arena) Arena *arena = arena_create();
@@ -201,7 +201,8 @@ void dynamic_note_lost(const Apply *apply) {
     }
     Str names = str_join(apply->result->arena, owners.items, owners.count, STR(" "));
     session_note(apply->session,
-                 "what was registered is not saved; once that is mended, register it by: interlace run --select " STR_FMT,
+                 "what was registered is not saved; once that is mended, register it by: interlace run --select "
+                 STR_FMT,
                  STR_ARG(names));
 }
 
