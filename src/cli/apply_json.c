@@ -90,7 +90,7 @@ void apply_write_response(const ApplyResult *result, const CheckResultVec *check
     json_key(writer, STR("plan"));
     plan_write_json(result->plan, writer);
     json_int_field(writer, STR("generation"), summary->generation);
-    write_no_names(STR("registered"), writer);
+    json_text_list_field(writer, STR("registered"), result->registered.items, result->registered.count);
     json_key(writer, STR("seconds"));
     json_double(writer, in_milliseconds(summary->seconds));
 }

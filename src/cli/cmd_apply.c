@@ -131,7 +131,7 @@ static void print_built_models(Cli *cli, const ApplyResult *result) {
             CELL(str_from(materialise_name(model->materialise))),
             CELL(str_from(strategy_name(model->strategy))),
             CELL(model->engine),
-            CELL(model_upstream_text(result->plan->project, model, cli->arena)),
+            CELL(model_upstream_text(built->project, model, cli->arena)),
             CELL_STYLED(rows, rows.size > 0 ? STYLE_GOOD : STYLE_PLAIN),
             CELL(str_format(cli->arena, "%.2fs", built->seconds)),
         };
@@ -157,7 +157,12 @@ static void append_done(Cli *cli, const RunSummary *summary, WindowVerb verb) {
 static void print_final_line(Cli *cli, const RunSummary *summary, WindowVerb verb, bool is_failure) {
     if (is_failure) {
         append_done(cli, summary, verb);
-        cli_line(cli, "; nothing promoted.");
+        if (summary->promoted == 0) {
+            cli_line(cli, "; nothing promoted.");
+        } else {
+            cli_line(cli, "; promoted %zu to '" STR_FMT "', what was registered meanwhile failed.", summary->promoted,
+                     STR_ARG(summary->environment));
+        }
         return;
     }
     append_done(cli, summary, verb);

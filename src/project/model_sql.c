@@ -31,15 +31,7 @@ static SqlFile split(ProjectLoad *load, const SourceFile *source) {
     return file;
 }
 
-static void read_sql_model(ProjectLoad *load, const ModelFile *file) {
-    ModelDraft *draft = add_draft(load, file->path, file->name);
-    AUTO(error) Error err;
-    error_init(&err);
-    const SourceFile *source;
-    if (failed(source_file_read(load->config->root, file->path, load->arena, &source, &err))) {
-        project_fault(load, &err);
-        return;
-    }
+static void read_source(ProjectLoad *load, ModelDraft *draft, const SourceFile *source) {
     SqlFile parts = split(load, source);
     draft->source = parts.body;
     draft->model->has_header = parts.has_header;
@@ -49,6 +41,24 @@ static void read_sql_model(ProjectLoad *load, const ModelFile *file) {
     ModelReader reader = {.arena = load->arena, .config = load->config, .model = draft->model, .faults = load->faults};
     model_keys_read(&reader, parts.header);
     load->has_fault |= reader.has_fault;
+}
+
+Model *project_read_sql_source(ProjectLoad *load, Str name, const SourceFile *source) {
+    ModelDraft *draft = add_draft(load, source->path, name);
+    read_source(load, draft, source);
+    return draft->model;
+}
+
+static void read_sql_model(ProjectLoad *load, const ModelFile *file) {
+    ModelDraft *draft = add_draft(load, file->path, file->name);
+    AUTO(error) Error err;
+    error_init(&err);
+    const SourceFile *source;
+    if (failed(source_file_read(load->config->root, file->path, load->arena, &source, &err))) {
+        project_fault(load, &err);
+        return;
+    }
+    read_source(load, draft, source);
 }
 
 void project_read_sql_models(ProjectLoad *load, const ModelFileVec *files) {

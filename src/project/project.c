@@ -101,6 +101,7 @@ static void read_models(ProjectLoad *load, const PythonDiscovery *python) {
     project_find_files(load, &sql_files, &python_files);
     project_read_sql_models(load, &sql_files);
     read_python_models(load, python, &python_files);
+    project_read_dynamic_models(load);
 }
 
 static void build_graph(ProjectLoad *load) {
@@ -133,6 +134,7 @@ static Status load_into(Project *project, const ProjectOptions *options, ErrorLi
         .blocks = blocks,
         .macros = sql_macro_set_create(project->arena),
         .relations = str_map_create(project->arena, STR_MAP_FOLD),
+        .dynamic = options->dynamic,
         .faults = faults,
     };
     read_vars(&load);

@@ -36,9 +36,18 @@ typedef struct PythonDiscovery {
     void *context;
 } PythonDiscovery;
 
+/* A query that a Python model registered while it ran, as its file below DYNAMIC_FOLDER holds it. */
+typedef struct DynamicModel {
+    Str name, owner;
+    Str text; /* empty: the model is retired */
+} DynamicModel;
+DEFINE_VEC(DynamicModelVec, dynamic_model_vec, DynamicModel)
+#define DYNAMIC_FOLDER ".interlace/dynamic" /* relative to the root */
+
 typedef struct ProjectOptions {
     ConfigOptions config;
     PythonDiscovery python; /* .discover NULL: a project with Python files is refused */
+    const DynamicModelVec *dynamic; /* in place of the files of these names; NULL: the files as they are */
     bool no_cache;
 } ProjectOptions;
 

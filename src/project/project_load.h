@@ -56,6 +56,7 @@ typedef struct ProjectLoad {
     PythonCheckVec python_checks;
     ErrorList *faults;
     bool has_fault;
+    const DynamicModelVec *dynamic; /* NULL: none in place of files */
     bool has_hidden_models; /* a Python file did not load: a name that is no model here may be one of its models */
 } ProjectLoad;
 
@@ -73,11 +74,15 @@ void project_read_macros(ProjectLoad *load);
 
 /* model_sql.c */
 void project_read_sql_models(ProjectLoad *load, const ModelFileVec *files);
+Model *project_read_sql_source(ProjectLoad *load, Str name, const SourceFile *source);
 void project_analyze_models(ProjectLoad *load); /* engines and dialects, expansion, facts */
 
 /* model_python.c */
 void project_read_manifest(ProjectLoad *load, const ConfigValue *manifest);
 void project_resolve_parameters(ProjectLoad *load);
+
+/* dynamic_models.c: queries that running models registered; after all source files, whose names come first. */
+void project_read_dynamic_models(ProjectLoad *load);
 
 /* project_names.c: takes the models that have a sound name of their own into project->by_name and load->relations;
  * drops the drafts of the others. */

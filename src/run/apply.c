@@ -6,26 +6,12 @@
 #include "run/apply_steps.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/dynamic.h"
 #include "run/forward_only.h"
 #include "run/input_access.h"
 #include "run/metadata_checks.h"
 #include "run/promotion.h"
 #include "run/run_preview.h"
-
-#include <stdlib.h>
-
-void apply_result_destroy(ApplyResult *result) {
-    if (result == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < result->summary.model_count; i++) {
-        error_deinit(&result->models[i].error);
-        arena_destroy(result->models[i].arena);
-    }
-    plan_destroy(result->plan);
-    arena_destroy(result->arena);
-    free(result);
-}
 
 /* ---- Steps 2 and 3: lock, recovery, plan. */
 
@@ -60,8 +46,10 @@ static void start_results(Apply *apply) {
     apply->models = ARENA_NEW_ARRAY(apply->result->arena, ModelResult, plan->tasks.count);
     for (size_t i = 0; i < plan->tasks.count; i++) {
         apply->models[i].model = plan->tasks.items[i].model;
+        apply->models[i].project = plan->project;
     }
     apply->result->models = apply->models;
+    apply->result->model_count = apply->model_count;
     apply->result->summary.models = apply->models;
     apply->result->summary.model_count = apply->model_count;
     apply->result->summary.is_empty = plan->is_empty && plan->tasks.count == 0;
@@ -330,6 +318,8 @@ static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
     if (plan->tasks.count > 0) {
         TRY(build_all(apply, faults, err));
     }
+    TRY(dynamic_save(apply, err));
+    TRY(dynamic_prepare(apply, faults, err));
     if (intent.put.count + intent.removed.count > 0) {
         TRY(promote(apply, &intent, err));
     }
@@ -337,13 +327,51 @@ static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
     return record_end(apply, err);
 }
 
+static Status follow_up(Apply *apply, ErrorList *faults, Error *err);
+
+static Status run_plan(Apply *apply, ErrorList *faults, Error *err) {
+    TRY(make_plan(apply, err));
+    bool is_nothing = apply->result->plan->is_empty && apply->model_count == 0;
+    TRY(is_nothing ? dynamic_save(apply, err) : carry_out(apply, faults, err));
+    return follow_up(apply, faults, err);
+}
+
+/* At most DYNAMIC_DEPTH_MAX deep. */
+static Status follow_up(Apply *apply, ErrorList *faults, Error *err) {
+    if (apply->next_project == NULL) {
+        return OK;
+    }
+    ApplyOptions options = dynamic_options(apply, apply->result->arena);
+    AUTO(apply_result) ApplyResult *result = apply_result_create(options.environment);
+    Apply next = {
+        .session = apply->session,
+        .options = &options,
+        .result = result,
+        .state = apply->state,
+        .lock = apply->lock,
+        .zone = apply->zone,
+        .windows = apply->windows,
+        .started_us = apply->started_us,
+        .depth = apply->depth + 1,
+        .planned = apply->registered,
+    };
+    next.windows.verb = options.verb;
+    next.windows.has_start = next.windows.has_end = next.windows.catch_up = false;
+    apply->session->project = apply->next_project;
+    bool is_nothing = options.select != NULL && options.select->count == 0; /* retired only, under a selection */
+    Status status = is_nothing ? dynamic_save(&next, err) : run_plan(&next, faults, err);
+    if (failed(status)) {
+        dynamic_note_lost(apply);
+    }
+    apply_result_add(apply->result, TAKE(result));
+    return status;
+}
+
 static Status run_steps(Apply *apply, ErrorList *faults, Error *err) {
     TRY(environment_check_name(apply->options->environment, err));
     TRY(take_lock(apply, err));
     TRY(window_request_read(apply->session, apply->options, &apply->zone, &apply->windows, err));
-    TRY(make_plan(apply, err));
-    bool is_nothing = apply->result->plan->is_empty && apply->model_count == 0;
-    return is_nothing ? OK : carry_out(apply, faults, err);
+    return run_plan(apply, faults, err);
 }
 
 static void emit_summary(Apply *apply) {
@@ -356,9 +384,7 @@ Status apply(Session *session, const ApplyOptions *options, ApplyResult **result
     TRY(project_check_supported(session->project, faults));
 
     AUTO(error) Error err = {0};
-    AUTO(apply_result) ApplyResult *result = heap_alloc_zeroed(1, sizeof *result);
-    result->arena = arena_create();
-    result->summary.environment = options->environment;
+    AUTO(apply_result) ApplyResult *result = apply_result_create(options->environment);
     Apply steps = {.session = session, .options = options, .result = result, .started_us = clock_monotonic_us()};
 
     Status status = run_steps(&steps, faults, &err);

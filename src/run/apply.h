@@ -17,20 +17,26 @@ typedef enum ModelOutcome {
     OUTCOME_CANCELLED
 } ModelOutcome;
 
+/* Models that a Python model declared while it ran, as in PythonRegistrations: one list a call of its function. */
+DEFINE_VEC(RegistrationVec, registration_vec, const ConfigValue *)
+
 typedef struct ModelResult {
     const Model *model;
+    const Project *project; /* of the model */
     ModelOutcome outcome;
     double seconds;
     RowCounts rows;
     int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
     Error error;   /* FAILED */
     CheckResultVec checks;
+    int64_t attempts; /* so far: 2 when it ran out of memory beside others and ran alone */
+    RegistrationVec registrations;
     Arena *arena; /* of the results' texts */
 } ModelResult;
 
 typedef struct RunSummary {
     Str environment;
-    const ModelResult *models; /* one a task, dependency order */
+    const ModelResult *models; /* one a task, dependency order; behind them those of follow-up plans */
     size_t model_count;
     size_t built, reused, skipped, cancelled, not_started, failed;
     int64_t tasks;   /* of all models */
@@ -60,13 +66,17 @@ typedef struct ApplyOptions {
 const char *window_verb_name(WindowVerb verb); /* "apply", "run", "restate" */
 
 /* Owns all that the summary points at; the session must outlive it. */
-typedef struct ApplyResult {
+typedef struct ApplyResult ApplyResult;
+struct ApplyResult {
     Arena *arena;
     Plan *plan;
-    ModelResult *models;  /* what summary.models shows */
+    ModelResult *models; /* one a task of `plan` */
+    size_t model_count;
     BuildTarget *targets; /* a task each; NULL when there was nothing to build */
-    RunSummary summary;
-} ApplyResult;
+    StrVec registered;    /* models that running ones registered, each once (run/dynamic.h) */
+    RunSummary summary;   /* of this plan and of those that followed */
+    ApplyResult *follow_up; /* owned; NULL: no plan followed */
+};
 void apply_result_destroy(ApplyResult *result); /* NULL is fine */
 DEFINE_AUTO(ApplyResult, apply_result, apply_result_destroy)
 

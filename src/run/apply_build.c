@@ -157,6 +157,8 @@ static TaskVerdict run_task(void *context, size_t index, bool is_alone) {
     Arena *arena = arena_create(); /* of this task: arenas do not cross threads while they grow */
     int64_t started_us = clock_monotonic_us();
     error_clear(&result->error);
+    result->attempts++;
+    result->registrations = (RegistrationVec){0};
     Status status = build_task(&apply->build, task, arena, result, &result->error);
     result->seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
     result->arena = arena;

@@ -216,9 +216,13 @@ static Status run_function(PythonBuild *python, Error *err) {
         window.start = build->window->start;
         window.end = build->window->end;
     }
+    PythonRegistrations registrations = {.arena = build->arena};
     PythonTask task = {
         .model = build->task->model,
         .environment = context->plan->environment,
+        .run_id = context->session->run_id,
+        .attempt = build->result->attempts,
+        .registrations = &registrations,
         .now = build->now,
         .window = build->window == NULL ? NULL : &window,
         .may_yield_nothing = may_yield_nothing(build),
@@ -229,6 +233,9 @@ static Status run_function(PythonBuild *python, Error *err) {
     };
     int64_t sent_rows = 0, rows = 0;
     TRY(python_run_model(context->session->python, &task, &sent_rows, err));
+    if (registrations.models != NULL) {
+        registration_vec_push(build->arena, &build->result->registrations, registrations.models);
+    }
     if (python->appender == NULL) {
         build->rows = (RowCounts){0}; /* nothing new, and the strategy has nothing to do */
         return build->target.seed.name.size > 0 ? build_copy_seed(build, err) : OK;

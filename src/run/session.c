@@ -57,6 +57,10 @@ static Status discover_python(void *context, const ProjectConfig *config, const 
                               const ConfigValue **manifest_out, ErrorList *faults) {
     Session *session = context;
     AUTO(error) Error err = {0};
+    if (session->python != NULL) {
+        PythonDiscovery again = python_runtime_discovery(session->python);
+        return again.discover(again.context, config, files, arena, manifest_out, faults);
+    }
     PythonOptions options = {
         .config = config,
         .workers_max = (size_t)config->parallelism,
@@ -94,6 +98,43 @@ static Status enter_root(Str root, ErrorList *faults) {
     return status;
 }
 
+/* Same for all models of the command; a scheduler gives its own, so that logs of both can be put together. */
+static Status choose_run_id(Session *session, ErrorList *faults) {
+    const char *given = getenv("INTERLACE_RUN_ID");
+    if (given != NULL && *given != '\0') {
+        session->run_id = str_copy(session->arena, str_from(given));
+        return OK;
+    }
+    uint64_t random;
+    if (getentropy(&random, sizeof random) != 0) {
+        AUTO(error) Error err = {0};
+        Status status = error_set_errno(&err, ERROR_EXECUTION, "no random number for the id of this run");
+        error_list_take(faults, &err);
+        return status;
+    }
+    session->run_id = str_format(session->arena, "%016llx", (unsigned long long)random);
+    return OK;
+}
+
+static Status load_project(Session *session, const ProjectOptions *options, Project **project_out, ErrorList *faults) {
+    Project *project = NULL;
+    TRY(project_load(options, &project, faults));
+    project_vec_push(session->arena, &session->loaded, project);
+    fingerprint_project(project);
+    *project_out = project;
+    return OK;
+}
+
+Status session_load_again(Session *session, const DynamicModelVec *dynamic, Project **project_out, ErrorList *faults) {
+    ProjectOptions options = {
+        .config = {.root = session->project->config->root, .overlay = session->options.overlay},
+        .python = {.discover = discover_python, .context = session},
+        .dynamic = dynamic,
+        .no_cache = session->options.no_cache,
+    };
+    return load_project(session, &options, project_out, faults);
+}
+
 Status session_open(const SessionOptions *options, Session **session_out, ErrorList *faults) {
     TRY(check_root(options->root, faults));
 
@@ -108,8 +149,8 @@ Status session_open(const SessionOptions *options, Session **session_out, ErrorL
         .python = {.discover = discover_python, .context = session},
         .no_cache = options->no_cache,
     };
-    TRY(project_load(&project_options, &session->project, faults));
-    fingerprint_project(session->project);
+    TRY(choose_run_id(session, faults));
+    TRY(load_project(session, &project_options, &session->project, faults));
     TRY(enter_root(session->project->config->root, faults));
 
     *session_out = TAKE(session);
@@ -124,7 +165,9 @@ void session_close(Session *session) {
     test_poller_stop(session->poller);
     engine_destroy(session->engine);
     state_store_close(session->state);
-    project_destroy(session->project);
+    for (size_t i = 0; i < session->loaded.count; i++) {
+        project_destroy(session->loaded.items[i]);
+    }
     arena_destroy(session->arena);
     session_lock_destroy(session->emit_lock);
     free(session);

@@ -17,6 +17,8 @@ typedef struct SessionOptions {
     EventSink events;
 } SessionOptions;
 
+DEFINE_VEC(ProjectVec, project_vec, Project *)
+
 typedef struct Session {
     Project *project;
     EventSink events;
@@ -29,6 +31,8 @@ typedef struct Session {
     bool engine_is_read_only;
     StrVec writable_aliases;
     Arena *arena;
+    Str run_id; /* of this command: INTERLACE_RUN_ID, else random */
+    ProjectVec loaded; /* all projects of this command: the Python runtime keeps the first one's configuration */
     struct SessionLock *emit_lock;
     struct TestPoller *poller; /* run/test_poller.h */
 } Session;
@@ -38,6 +42,11 @@ typedef struct Session {
 MUST_CHECK Status session_open(const SessionOptions *options, Session **session_out, ErrorList *faults);
 void session_close(Session *session); /* NULL is fine */
 DEFINE_AUTO(Session, session, session_close)
+
+/* The project as it would be with `dynamic` in place of the files of these names. The session owns it, and goes on with
+ * its own until the caller sets session->project. */
+MUST_CHECK Status session_load_again(Session *session, const DynamicModelVec *dynamic, Project **project_out,
+                                     ErrorList *faults);
 
 /* The state store for reading: creates nothing on disk. Finishes nothing. */
 MUST_CHECK Status session_state_for_reading(Session *session, StateStore **state_out, Error *err);
