@@ -106,6 +106,34 @@ Str sha256_hex(Arena *arena, Str text) {
     return hex_of(arena, digest, sizeof digest);
 }
 
+static inline void file_auto(FILE **file) {
+    if (*file != NULL) {
+        fclose(*file);
+    }
+}
+
+Status sha256_of_file(Str path, Arena *arena, Str *hex_out, Error *err) {
+    AUTO(file) FILE *file = fopen(str_to_c(arena, path), "rbe");
+    if (file == NULL) {
+        return error_set_errno(err, ERROR_EXECUTION, "cannot read '" STR_FMT "'", STR_ARG(path));
+    }
+    static const size_t chunk_size = 1 << 16;
+    unsigned char *chunk = arena_alloc(arena, chunk_size);
+    crypto_hash_sha256_state state;
+    ensure_sodium();
+    crypto_hash_sha256_init(&state);
+    for (size_t size = fread(chunk, 1, chunk_size, file); size > 0; size = fread(chunk, 1, chunk_size, file)) {
+        crypto_hash_sha256_update(&state, chunk, size);
+    }
+    if (ferror(file)) {
+        return error_set_errno(err, ERROR_EXECUTION, "cannot read '" STR_FMT "'", STR_ARG(path));
+    }
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&state, digest);
+    *hex_out = hex_of(arena, digest, sizeof digest);
+    return OK;
+}
+
 void random_bytes(void *target, size_t size) {
     ensure_sodium();
     randombytes_buf(target, size);

@@ -2,7 +2,7 @@
 #ifndef INTERLACE_BASE_HASH_H
 #define INTERLACE_BASE_HASH_H
 
-#include "base/str.h"
+#include "base/error.h"
 
 /* BLAKE2b, for content addressing of caches. */
 typedef struct ContentHash {
@@ -18,6 +18,8 @@ Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count);
 Str fingerprint_of_more_parts(Arena *arena, const Str *parts, size_t some_count, size_t count, Str *some_out);
 /* All 64 digits of SHA-256. */
 Str sha256_hex(Arena *arena, Str text);
+/* Those of a file's content, however large. */
+MUST_CHECK Status sha256_of_file(Str path, Arena *arena, Str *hex_out, Error *err);
 /* `size` random bytes. */
 void random_bytes(void *target, size_t size);
 

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "config/connection_config.h"
 #include "config/engine_config.h"
+#include "config/input_config.h"
 #include "config/overlay.h"
 #include "config/project_keys.h"
 #include "config/time_zone.h"
@@ -256,6 +257,13 @@ static void build_connections(ConfigBuilder *builder) {
     }
 }
 
+static void build_inputs(ConfigBuilder *builder) {
+    const ConfigValue *inputs = config_find(builder->keys, STR("inputs"));
+    if (inputs != NULL && inputs->kind == CONFIG_MAP) {
+        inputs_read(&builder->check, builder->keys, inputs, &builder->config->inputs);
+    }
+}
+
 static void build_config(ConfigBuilder *builder) {
     fill_variables(builder);
     key_table_check(&builder->check, &project_keys, builder->keys, main_file, STR_EMPTY);
@@ -264,6 +272,7 @@ static void build_config(ConfigBuilder *builder) {
     build_default_engine(builder);
     build_vars(builder);
     build_connections(builder);
+    build_inputs(builder);
 }
 
 Status project_config_parse(const ConfigSources *sources, Arena *arena, ProjectConfig **config_out, ErrorList *faults) {

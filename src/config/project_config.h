@@ -40,6 +40,19 @@ typedef struct VarConfig {
 } VarConfig;
 DEFINE_VEC(VarConfigVec, var_config_vec, VarConfig)
 
+/* A file, or many, as a relation that SQL models can name. */
+typedef struct InputConfig {
+    Str name;
+    Str format;     /* "parquet", "csv", "json", "delta", "iceberg" */
+    Str path;       /* as written after interpolation, tokens and all (config/path_tokens.h) */
+    Str connection; /* an http connection or a secret; empty: none */
+    bool watch;
+    bool is_remote;             /* `path` has a scheme */
+    const ConfigValue *options; /* of csv, checked; NULL: none */
+    SourceSpan place;
+} InputConfig;
+DEFINE_VEC(InputConfigVec, input_config_vec, InputConfig)
+
 typedef struct ProjectConfig {
     Str root; /* absolute */
     Str name;
@@ -54,6 +67,7 @@ typedef struct ProjectConfig {
     VarConfigVec vars;              /* in the order written */
     Str python_interpreter;         /* empty: search */
     const ConfigValue *connections; /* validated; NULL when absent */
+    InputConfigVec inputs;          /* in the order written; no two names differ only in letter case */
     StrVec warnings;                /* one line each */
 } ProjectConfig;
 
@@ -64,7 +78,7 @@ typedef struct ConfigOptions {
 
 /* Without interlace.yaml all defaults apply. Faults are added to `faults` as far as they can be told apart; FAILED when
  * there was one. Creates nothing on disk. Keys of the reference that a later piece of work brings (state_url, cdc,
- * streams, inputs, secrets, engines of another type, …) are accepted when they have no effect on what is asked for, and
+ * streams, secrets, engines of another type, …) are accepted when they have no effect on what is asked for, and
  * are otherwise refused where they are used: see the tables in project_keys.c. */
 MUST_CHECK Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out,
                                       ErrorList *faults);

@@ -233,12 +233,50 @@ static void all_faults_are_told_together(void **state) {
                "four faults");
 }
 
+static void test_01_10_faults_of_inputs_are_told_by_name(void **state) {
+    Fixture *f = *state;
+    static const Case cases[] = {
+        {"inputs: {a: {format: csv, path: x}, x-b: 1}", ""},
+        {"inputs: {a-b: {format: csv, path: x}}",
+         "input 'a-b': the name must be letters, digits and _ (interlace.yaml:1:10)"},
+        {"inputs: {a: {format: csv, path: x}, A: {format: csv, path: x}}",
+         "input 'A': 'a' differs from it only in letter case (interlace.yaml:1:37)"},
+        {"inputs: {a: {format: xml, path: x}}",
+         "inputs.a.format: 'xml' is not one of parquet, csv, json, delta, iceberg (interlace.yaml:1:22)"},
+        {"inputs: {a: {format: csv}}", "inputs.a needs 'path' (interlace.yaml:1:13)"},
+        {"inputs: {a: {format: csv, path: '${NOPE}/x'}}",
+         "input 'a': ${NOPE} is not set, neither in the environment nor in .env (interlace.yaml:1:33)"},
+        {"inputs: {a: {format: csv, path: '${date}/${datetime}/${workspace}'}}", ""},
+        {"inputs: {a: {format: csv, path: 'ftp://h/x'}}",
+         "input 'a': a path at 'ftp://' cannot be read; there are s3, gs, gcs, r2, http and https "
+         "(interlace.yaml:1:33)"},
+        {"inputs: {a: {format: json, path: x, options: {header: true}}}",
+         "input 'a': options: only csv has any, and the format is json (interlace.yaml:1:46)"},
+        {"inputs: {a: {format: csv, path: x, options: {headr: true}}}",
+         "unknown key 'headr' in inputs.a.options: did you mean header? (interlace.yaml:1:46)"},
+        {"inputs: {a: {format: csv, path: 'http://h/x', connection: c}}",
+         "input 'a': connection: there is no connection or secret 'c' (interlace.yaml:1:59)"},
+        {"inputs: {a: {format: csv, path: 'http://h/x', connection: c}}\n"
+         "connections: {c: {type: http, base_url: 'http://h'}}",
+         ""},
+        {"inputs: {a: {format: csv, path: 'http://h/x', connection: c}}\n"
+         "connections: {c: {type: postgres, dsn: 'host=h'}}",
+         "input 'a': connection 'c' is of type postgres; files come over an http one or with a secret "
+         "(interlace.yaml:1:59)"},
+        {"inputs: {a: {format: csv, path: x, connection: c}}\nconnections: {c: {type: http, base_url: 'http://h'}}",
+         "input 'a': connection 'c' has no effect on a path that is no http:// or https:// address "
+         "(interlace.yaml:1:48)"},
+        {"inputs: {a: {format: csv, path: 's3://h/x', connection: c}}\nsecrets: {c: {type: s3}}", ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_str(faults_of(f, cases[i].yaml), cases[i].expected, cases[i].yaml);
+    }
+}
+
 static void later_features_are_refused_when_they_are_used(void **state) {
     Fixture *f = *state;
     static const Case cases[] = {
         {"state_url: postgres://h/x", "PostgreSQL state: 'state_url' is not in this release (interlace.yaml:1:1)"},
-        {"inputs: {a: {format: csv, path: x}}",
-         "Files as sources: 'inputs' is not in this release (interlace.yaml:1:1)"},
         {"cdc: {a: {connection: c, slot: s, publication: p, tables: t, stream: x}}",
          "Change data capture: 'cdc' is not in this release (interlace.yaml:1:1)"},
         {"streams: {a: {schema: {x: int}}}",
@@ -643,6 +681,7 @@ int main(void) {
         FIXTURE_TEST(time_zones_must_exist),
         FIXTURE_TEST(root_must_be_a_map),
         FIXTURE_TEST(all_faults_are_told_together),
+        FIXTURE_TEST(test_01_10_faults_of_inputs_are_told_by_name),
         FIXTURE_TEST(later_features_are_refused_when_they_are_used),
         FIXTURE_TEST(keys_without_effect_are_warned_of),
         FIXTURE_TEST(vars_are_typed_and_canonical),

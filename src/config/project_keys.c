@@ -100,7 +100,7 @@ static const KeyRule http_connection_rules[] = {
 };
 const KeyTable http_connection_keys = {
     .title = "Connections of type `http`", TABLE(http_connection_rules),
-    .about = "`connections: {name: {type: http, …}}`, for Python models.",
+    .about = "`connections: {name: {type: http, …}}`, for Python models and inputs.",
 };
 
 static const KeyRule postgres_connection_rules[] = {
@@ -121,15 +121,27 @@ static const KeyTable var_keys = {
     .about = "`vars: {name: {type: …, value: …}}`. In SQL `var('name')` becomes the value as a typed literal.",
 };
 
+static const KeyRule input_option_rules[] = {
+    {.name = STR_INIT("delimiter"), .meaning = "Text between two fields; found out when not set"},
+    {.name = STR_INIT("header"), .shape = KEY_BOOL, .standard = "true", .meaning = "Whether the first line names the columns"},
+    {.name = STR_INIT("quote"), .meaning = "Character around fields; found out when not set"},
+    {.name = STR_INIT("nullstr"), .shape = KEY_TEXT_LIST, .meaning = "Texts that mean NULL, in place of the empty field"},
+    {.name = STR_INIT("columns"), .shape = KEY_NAMED_TEXTS, .standard = "{}", .meaning = "Column to type. With a header, any of them: the others' types are found out; without one, all of them, in their order"},
+};
+static const KeyTable input_option_keys = {
+    .title = "Options of an input", TABLE(input_option_rules),
+    .about = "`inputs: {name: {options: {…}}}`, for format `csv`.",
+};
+
 static const KeyRule input_rules[] = {
-    {.name = STR_INIT("format"), CHOICES(input_formats), .required = true, .meaning = "How the files are read"},
-    {.name = STR_INIT("path"), .required = true, .meaning = "File, glob, folder or URL"},
-    {.name = STR_INIT("connection"), .meaning = "An `http` connection, or a secret of the engine"},
-    {.name = STR_INIT("watch"), .shape = KEY_BOOL, .standard = "false", .meaning = "Whether the files' content counts as a change of their readers"},
-    {.name = STR_INIT("options"), .shape = KEY_ANY, .standard = "{}", .meaning = "Options of the CSV reader"},
+    {.name = STR_INIT("format"), CHOICES(input_formats), .required = true, .meaning = "How the files are read; `delta` and `iceberg` need the extension of that name"},
+    {.name = STR_INIT("path"), .required = true, .meaning = "File, glob, folder or URL (`s3 gs gcs r2 http https`, with the extension `httpfs`). `${date}`, `${datetime}` and `${workspace}` are filled in by every build"},
+    {.name = STR_INIT("connection"), .meaning = "An `http` connection, whose headers are sent, or a secret of the engine"},
+    {.name = STR_INIT("watch"), .shape = KEY_BOOL, .standard = "false", .meaning = "Whether the files' content counts as a change of the models that read them; only for files of this machine"},
+    {.name = STR_INIT("options"), .shape = KEY_MAP, .keys = &input_option_keys, .standard = "{}", .meaning = "How a CSV file is written"},
 };
 static const KeyTable input_keys = {
-    .title = "Inputs", TABLE(input_rules), .about = "`inputs: {name: {…}}`: files as relations that any model can name.",
+    .title = "Inputs", TABLE(input_rules), .about = "`inputs: {name: {…}}`: files as relations that any SQL model can name.",
 };
 
 static const KeyRule cdc_rules[] = {
@@ -242,7 +254,7 @@ static const KeyRule project_rules[] = {
     {.name = STR_INIT("macro_paths"), .shape = KEY_TEXT_LIST, .standard = "[macros]", .meaning = "Folders of macros"},
     {.name = STR_INIT("parallelism"), .shape = KEY_INT, .minimum = 1, .standard = "4", .meaning = "Models built at once; `--parallelism` wins"},
     {.name = STR_INIT("connections"), .shape = KEY_NAMED_MAPS, .standard = "{}", .meaning = "Named sources for Python models"},
-    {.name = STR_INIT("inputs"), .shape = KEY_NAMED_MAPS, .keys = &input_keys, .release = KEY_REFUSED, .standard = "{}", .meaning = "Files as sources"},
+    {.name = STR_INIT("inputs"), .shape = KEY_NAMED_MAPS, .keys = &input_keys, .standard = "{}", .meaning = "Files as relations that SQL models can name"},
     {.name = STR_INIT("vars"), .shape = KEY_NAMED_MAPS, .keys = &var_keys, .standard = "{}", .meaning = "Values for models"},
     {.name = STR_INIT("cdc"), .shape = KEY_NAMED_MAPS, .keys = &cdc_keys, .release = KEY_REFUSED, .standard = "{}", .meaning = "Change data capture"},
     {.name = STR_INIT("timezone"), .meaning = "IANA zone of windows and naive times; by default the zone recorded in the state database"},
@@ -263,20 +275,9 @@ const KeyTable project_keys = {
 /* clang-format on */
 
 static const KeyTable *const reference_sections[] = {
-    &project_keys,
-    &engine_keys,
-    &secret_keys,
-    &http_connection_keys,
-    &postgres_connection_keys,
-    &var_keys,
-    &python_keys,
-    &input_keys,
-    &cdc_keys,
-    &stream_keys,
-    &service_keys,
-    &scheduler_keys,
-    &retention_keys,
-    &transfer_keys,
+    &project_keys,  &engine_keys,  &secret_keys,    &http_connection_keys, &postgres_connection_keys,
+    &var_keys,      &python_keys,  &input_keys,     &input_option_keys,    &cdc_keys,
+    &stream_keys,   &service_keys, &scheduler_keys, &retention_keys,       &transfer_keys,
     &ducklake_keys,
 };
 

@@ -70,6 +70,7 @@ Status family_missing_schemas(void *session, const StrVec *wanted, Arena *arena,
 Status family_relation_columns(void *session, SqlRelation relation, Arena *arena, bool *exists_out,
                                DuckColumnVec *columns_out, Error *err);
 Status family_create_external_schema(void *session, Str catalog, Str schema, Error *err);
+Status family_load_extension(void *session, Str name, Error *err);
 
 /* clang-format off */
 #define FAMILY_FUNCTIONS                                    \
@@ -90,7 +91,8 @@ Status family_create_external_schema(void *session, Str catalog, Str schema, Err
     .environment_views = family_environment_views,          \
     .missing_schemas = family_missing_schemas,              \
     .relation_columns = family_relation_columns,            \
-    .create_external_schema = family_create_external_schema
+    .create_external_schema = family_create_external_schema, \
+    .load_extension = family_load_extension
 /* clang-format on */
 
 #endif

@@ -228,3 +228,8 @@ Status family_create_external_schema(void *session, Str catalog, Str schema, Err
     }
     return OK;
 }
+
+Status family_load_extension(void *session, Str name, Error *err) {
+    FamilySession *family = session;
+    return duck_database_load_extension(family->database->duck, name, err);
+}

@@ -137,6 +137,10 @@ MUST_CHECK Status engine_create_schemas(EngineConnection *connection, const StrV
 /* The folder (or remote prefix) that the engine's own rows are read from besides its database file; empty: none. */
 MUST_CHECK Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folder_out, Error *err);
 
+/* Makes what an extension brings known to all connections. ConfigurationError (code extension.missing): it is not in
+ * the folder of extensions. */
+MUST_CHECK Status engine_load_extension(EngineConnection *connection, Str name, Error *err);
+
 /* --- Attachments: databases that others own -------------------------------------------------------------------------
  */
 

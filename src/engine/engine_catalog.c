@@ -163,3 +163,7 @@ Status engine_create_external_schema(EngineConnection *connection, Str catalog, 
     engine_writer_leave(connection);
     return status;
 }
+
+Status engine_load_extension(EngineConnection *connection, Str name, Error *err) {
+    return connection->engine->type->load_extension(connection->session, name, err);
+}

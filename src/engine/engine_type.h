@@ -47,6 +47,7 @@ typedef struct EngineType {
     Status (*relation_columns)(void *session, SqlRelation relation, Arena *arena, bool *exists_out,
                                DuckColumnVec *columns_out, Error *err);
     Status (*create_external_schema)(void *session, Str catalog, Str schema, Error *err);
+    Status (*load_extension)(void *session, Str name, Error *err);
 } EngineType;
 
 extern const EngineType engine_type_duckdb;

@@ -61,7 +61,8 @@ typedef struct CheckContext {
     SqlRelation table; /* the checked model's relation */
     SqlRelation (*relation_of)(void *context, size_t model);
     void *context;
-    Str timezone; /* of the project; empty: the session's */
+    const Str *inputs; /* the scan of each input of the configuration (project/input_scan.h) */
+    Str timezone;      /* of the project; empty: the session's */
 } CheckContext;
 
 /* The query with one integer column `failures`. Not for CHECK_PYTHON. */

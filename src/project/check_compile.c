@@ -54,6 +54,8 @@ static Status splice_names(const QueryWriter *writer, const CheckSql *sql, bool 
     for (size_t i = 0; i < count; i++) {
         if (sql->references[i].model != MODEL_NONE) {
             TRY(relation_of(writer, sql->references[i].model, &replacements[i].relation, err));
+        } else if (sql->references[i].input != INPUT_NONE) {
+            replacements[i].source = writer->context->inputs[sql->references[i].input];
         }
     }
     SqlSplice splice = {.replacements = replacements, .is_expression = is_expression};

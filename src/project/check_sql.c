@@ -2,6 +2,7 @@
  * built, and its tables resolve to models. */
 #include "project/check_read.h"
 
+#include "project/input_scan.h"
 #include "project/model_refusal.h"
 #include "sql/sql_lexer.h"
 
@@ -78,12 +79,14 @@ static Status resolve(CheckReader *reader, CheckSql *sql, Error *err) {
     Model **tables = resolve_tables(reader->load, reader->model, sql->facts, arena);
     ModelReference *references = ARENA_NEW_ARRAY(arena, ModelReference, count);
     for (size_t i = 0; i < count; i++) {
-        references[i].model = MODEL_NONE;
+        references[i] = (ModelReference){.model = MODEL_NONE, .input = INPUT_NONE};
         if (is_checked_table(&sql->facts->tables.items[i])) {
             references[i].model = reader->model->index;
         } else if (tables[i] != NULL) {
             TRY(check_add_read(reader, tables[i], err));
             references[i].model = tables[i]->index;
+        } else {
+            references[i].input = input_find(reader->load->config, &sql->facts->tables.items[i]);
         }
     }
     sql->references = references;

@@ -60,3 +60,12 @@ bool strategy_parse(Str text, StrategyKind *strategy_out) {
     *strategy_out = (StrategyKind)found;
     return true;
 }
+
+bool model_reads_input(const Model *model, size_t input) {
+    for (size_t i = 0; model->kind == MODEL_SQL && i < model->facts->tables.count; i++) {
+        if (model->references[i].input == input) {
+            return true;
+        }
+    }
+    return false;
+}

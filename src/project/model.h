@@ -44,10 +44,12 @@ typedef struct ContractColumn {
 DEFINE_VEC(ContractColumnVec, contract_column_vec, ContractColumn)
 
 #define MODEL_NONE SIZE_MAX /* also the index of a model that is not ordered yet */
+#define INPUT_NONE SIZE_MAX
 
 /* What one table of a SQL model's query stands for. */
 typedef struct ModelReference {
-    size_t model; /* index in Project.models; MODEL_NONE: external, left as written */
+    size_t model; /* index in Project.models; MODEL_NONE: no model */
+    size_t input; /* index in ProjectConfig.inputs; INPUT_NONE: no input. Neither: external, left as written */
 } ModelReference;
 
 typedef enum ParameterKind {
@@ -128,6 +130,9 @@ DEFINE_VEC(ModelVec, model_vec, Model *)
 static inline bool model_has_relation(const Model *model) {
     return model->materialise == MATERIALISE_VIRTUAL || model->materialise == MATERIALISE_VIEW;
 }
+
+/* True when a table of its own query is that input. */
+bool model_reads_input(const Model *model, size_t input);
 
 /* Delivered outside of the warehouse: no snapshot relation, no environment view. */
 static inline bool model_is_terminal(const Model *model) {

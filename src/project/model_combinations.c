@@ -1,5 +1,6 @@
 #include "project/model_combinations.h"
 
+#include "config/path_tokens.h"
 #include "project/model_key_readers.h"
 #include "project/model_refusal.h"
 
@@ -214,8 +215,6 @@ static const FormatOption format_options[] = {
     {STR_INIT("parquet"), STR_INIT("row_group_size")},
     {STR_INIT("parquet"), STR_INIT("partition_by")},
 };
-
-static const Str path_tokens[] = {STR_INIT("${date}"), STR_INIT("${datetime}"), STR_INIT("${workspace}")};
 /* clang-format on */
 
 static Str format_of_path(Str path) {
@@ -268,29 +267,13 @@ static Status check_options(const ModelReader *reader, Error *err) {
     return OK;
 }
 
-static bool is_path_token(Str token) {
-    for (size_t i = 0; i < COUNT_OF(path_tokens); i++) {
-        if (str_equal(path_tokens[i], token)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status check_path_tokens(const Model *model, Error *err) {
-    Str rest = model->path;
-    for (size_t start = str_find(rest, STR("${")); start != STR_NOT_FOUND; start = str_find(rest, STR("${"))) {
-        rest = str_skip(rest, start);
-        size_t end = str_find_char(rest, '}');
-        Str token = str_slice(rest, 0, end == STR_NOT_FOUND ? rest.size : end + 1);
-        if (!is_path_token(token)) {
-            return model_refuse(model, model_key_place(model, STR("path")), "key.value", err,
-                                "path: has no value for '" STR_FMT "'; there are ${date}, ${datetime} and ${workspace}",
-                                STR_ARG(token));
-        }
-        rest = str_skip(rest, token.size);
-    }
-    return OK;
+    Str token = path_tokens_unknown(model->path);
+    return token.size == 0
+               ? OK
+               : model_refuse(model, model_key_place(model, STR("path")), "key.value", err,
+                              "path: has no value for '" STR_FMT "'; there are ${date}, ${datetime} and ${workspace}",
+                              STR_ARG(token));
 }
 
 /* A relative path that climbs above its start at any point. */

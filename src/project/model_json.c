@@ -17,8 +17,28 @@ static void list_field(JsonWriter *json, Str key, const StrVec *list) {
     json_text_list_field(json, key, list->items, list->count);
 }
 
+/* The watched inputs that the model's own query reads, each once: name to digest of the files. */
+static void write_inputs(JsonWriter *json, const ProjectLoad *load, const Model *model) {
+    const InputConfigVec *inputs = &load->config->inputs;
+    StrVec pairs = {0}; /* name=digest */
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (load->input_digests.items[i].size > 0 && model_reads_input(model, i)) {
+            str_vec_push(load->arena, &pairs,
+                         str_format(load->arena, STR_FMT "=" STR_FMT, STR_ARG(inputs->items[i].name),
+                                    STR_ARG(load->input_digests.items[i])));
+        }
+    }
+    str_vec_sort(&pairs);
+    json_begin_object(json);
+    for (size_t i = 0; i < pairs.count; i++) {
+        size_t split = str_find_char(pairs.items[i], '=');
+        json_text_field(json, str_slice(pairs.items[i], 0, split), str_skip(pairs.items[i], split + 1));
+    }
+    json_end_object(json);
+}
+
 /* Nothing of a name, a path or a machine is in here. Keys in byte order. */
-static void write_config(JsonWriter *json, const Model *model) {
+static void write_config(JsonWriter *json, const ProjectLoad *load, const Model *model) {
     json_begin_object(json);
     json_optional_text_field(json, STR("clock"), model->clock);
     list_field(json, STR("clock_columns"), &model->clock_columns);
@@ -28,8 +48,7 @@ static void write_config(JsonWriter *json, const Model *model) {
     list_field(json, STR("environments"), &model->environments);
     json_optional_text_field(json, STR("format"), model->format);
     json_key(json, STR("inputs"));
-    json_begin_object(json);
-    json_end_object(json);
+    write_inputs(json, load, model);
     json_optional_text_field(json, STR("interval"), model->interval);
     list_field(json, STR("key"), &model->key);
     json_text_field(json, STR("materialise"), str_from(materialise_name(model->materialise)));
@@ -131,10 +150,11 @@ static void write_physical(JsonWriter *json, const Model *model) {
 
 /* ---- Models that declare nothing of a part share its text: most of a large project does. */
 
-/* Nothing but engine, dialect and how it is materialised would be in its config. */
-static bool has_plain_config(const Model *model) {
+/* Nothing but engine, dialect and how it is materialised would be in its config; inputs would be. */
+static bool has_plain_config(const ProjectLoad *load, const Model *model) {
     bool is_terminal = model->materialise == MATERIALISE_TABLE || model->materialise == MATERIALISE_FILE;
-    return model->strategy == STRATEGY_REPLACE && !is_terminal && model->key.count == 0 && model->cursor.size == 0;
+    return load->config->inputs.count == 0 && model->strategy == STRATEGY_REPLACE && !is_terminal &&
+           model->key.count == 0 && model->cursor.size == 0;
 }
 
 static bool has_plain_metadata(const Model *model) {
@@ -148,12 +168,13 @@ typedef struct PlainParts {
     const Model *metadata;
 } PlainParts;
 
-static bool shares_config(const Model *model, const Model *other) {
-    return other != NULL && has_plain_config(model) && str_equal(model->engine, other->engine) &&
+static bool shares_config(const ProjectLoad *load, const Model *model, const Model *other) {
+    return other != NULL && has_plain_config(load, model) && str_equal(model->engine, other->engine) &&
            str_equal(model->dialect, other->dialect);
 }
 
 typedef struct PartWriter {
+    const ProjectLoad *load;
     const Project *project;
     StrBuf *text; /* of the part that is being written */
     PlainParts plain;
@@ -172,14 +193,14 @@ static Str end_part(PartWriter *writer) {
 
 static void write_config_part(PartWriter *writer, Model *model) {
     const Model **plain = &writer->plain.config[model->materialise];
-    if (shares_config(model, *plain)) {
+    if (shares_config(writer->load, model, *plain)) {
         model->config_json = (*plain)->config_json;
         return;
     }
     JsonWriter json = begin_part(writer);
-    write_config(&json, model);
+    write_config(&json, writer->load, model);
     model->config_json = end_part(writer);
-    if (has_plain_config(model)) {
+    if (has_plain_config(writer->load, model)) {
         *plain = model;
     }
 }
@@ -209,7 +230,7 @@ static void write_physical_part(PartWriter *writer, Model *model) {
 
 void project_write_json_parts(ProjectLoad *load) {
     AUTO(strbuf) StrBuf text = {0};
-    PartWriter writer = {.project = load->project, .text = &text};
+    PartWriter writer = {.load = load, .project = load->project, .text = &text};
     for (size_t i = 0; i < load->project->model_count; i++) {
         write_config_part(&writer, load->project->models[i]);
         write_metadata_part(&writer, load->project->models[i]);

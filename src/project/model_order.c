@@ -2,6 +2,8 @@
  * name next. What is left when the heap is empty holds a cycle; each is reported and cut, and the rest goes on. */
 #include "project/project_load.h"
 
+#include "project/input_scan.h"
+
 #include <stdlib.h>
 
 typedef struct Heap {
@@ -217,7 +219,11 @@ static void write_references(ProjectLoad *load, const ModelDraft *draft) {
     size_t count = draft->is_analyzed ? draft->model->facts->tables.count : 0;
     ModelReference *references = ARENA_NEW_ARRAY(load->arena, ModelReference, count);
     for (size_t i = 0; i < count; i++) {
-        references[i].model = draft->tables[i] == NULL ? MODEL_NONE : draft->tables[i]->index;
+        const Model *upstream = draft->tables[i];
+        references[i] = (ModelReference){
+            .model = upstream == NULL ? MODEL_NONE : upstream->index,
+            .input = upstream == NULL ? input_find(load->config, &draft->model->facts->tables.items[i]) : INPUT_NONE,
+        };
     }
     draft->model->references = references;
 }

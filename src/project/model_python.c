@@ -4,6 +4,7 @@
 #include "project/project_load.h"
 
 #include "config/json_writer.h"
+#include "project/input_scan.h"
 #include "project/model_keys.h"
 #include "project/model_refusal.h"
 
@@ -277,7 +278,10 @@ static Status refuse_parameter(const ProjectLoad *load, const Spellings *spellin
     model_refuse(model, model->place, "parameter.unknown", err, "parameter '" STR_FMT "' is no model; accepted are %s",
                  STR_ARG(name), strbuf_c(&accepted));
     Str nearest = nearest_spelling(spellings, name, load->arena);
-    if (nearest.size > 0) {
+    if (input_exists(load->config, name)) {
+        error_hint(err, "'" STR_FMT "' is an input, which SQL alone reads: let a SQL model select from it",
+                   STR_ARG(name));
+    } else if (nearest.size > 0) {
         error_hint(err, "did you mean '" STR_FMT "'?", STR_ARG(nearest));
     }
     return FAILED;

@@ -105,6 +105,7 @@ static void read_models(ProjectLoad *load, const PythonDiscovery *python) {
 
 static void build_graph(ProjectLoad *load) {
     project_claim_names(load);
+    project_prepare_inputs(load);
     project_analyze_models(load);
     project_resolve_parameters(load);
     project_resolve_references(load);

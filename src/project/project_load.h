@@ -52,6 +52,7 @@ typedef struct ProjectLoad {
     size_t var_count;
     ModelDraftVec drafts; /* in the order of loading; a model's index is its place here until they are ordered */
     StrMap *relations;    /* "schema.base" in any letter case → Model * */
+    StrVec input_digests; /* one for each input of the configuration; empty: not watched */
     PythonCheckVec python_checks;
     ErrorList *faults;
     bool has_fault;
@@ -86,6 +87,9 @@ void project_claim_names(ProjectLoad *load);
 void project_resolve_references(ProjectLoad *load);
 /* Resolves the tables of a text that `model` owns, as in its own query; NULL where a table is external. */
 Model **resolve_tables(const ProjectLoad *load, const Model *model, const SqlFacts *facts, Arena *arena);
+
+/* project_inputs.c: names that are models' too; digests of watched files. After names are claimed. */
+void project_prepare_inputs(ProjectLoad *load);
 
 /* model_order.c: sets project->models and all indexes; DependencyError for each cycle. */
 void project_order_models(ProjectLoad *load);

@@ -2,9 +2,11 @@
 #include "project/project_load.h"
 
 #include "base/files.h"
+#include "project/input_scan.h"
 #include "project/model_refusal.h"
 
-/* ---- One table. First match wins; what nothing matches is external and left as it is written. */
+/* ---- One table. First match wins: a model, then an input; what nothing matches is external and left as it is written.
+ */
 
 /* Unquoted identifiers match in any letter case, quoted ones exactly. */
 static bool matches(Str written, bool is_quoted, Str name) {
@@ -107,6 +109,38 @@ Model **resolve_tables(const ProjectLoad *load, const Model *model, const SqlFac
         tables[i] = resolve_table(load, model, &facts->tables.items[i], &key);
     }
     return tables;
+}
+
+/* ---- Inputs */
+
+/* Files are read where the engine runs in this process. */
+static Status check_input_engine(const ProjectLoad *load, const Model *model, const InputConfig *input,
+                                 SourceSpan place, Error *err) {
+    const EngineConfig *engine = engine_of(load, model);
+    bool reads_files =
+        engine == NULL || str_equal(engine->type, STR("duckdb")) || str_equal(engine->type, STR("ducklake"));
+    if (reads_files) {
+        return OK;
+    }
+    error_set_at(err, ERROR_COMPILATION, place,
+                 "model '" STR_FMT "' reads the input '" STR_FMT "' on engine '" STR_FMT "' of type " STR_FMT
+                 "; inputs are read on engines of type duckdb and ducklake",
+                 STR_ARG(model->name), STR_ARG(input->name), STR_ARG(engine->name), STR_ARG(engine->type));
+    error_code(err, STR("input.engine"));
+    error_detail(err, STR("model"), model->name);
+    return FAILED;
+}
+
+static void resolve_table_input(ProjectLoad *load, const Model *model, const SqlTableRef *table) {
+    size_t input = input_find(load->config, table);
+    AUTO(error) Error err;
+    error_init(&err);
+    SourceSpan place = model->place;
+    if (input == INPUT_NONE ||
+        !failed(check_input_engine(load, model, &load->config->inputs.items[input], place, &err))) {
+        return;
+    }
+    project_fault(load, &err);
 }
 
 /* ---- Rules between a model and one upstream */
@@ -253,6 +287,7 @@ static void resolve_query(ProjectLoad *load, ModelDraft *draft, Notes *notes) {
     draft->tables = resolve_tables(load, model, model->facts, load->arena);
     for (size_t i = 0; i < tables->count; i++) {
         if (draft->tables[i] == NULL) {
+            resolve_table_input(load, model, &tables->items[i]);
             note_external(load, notes, model, &tables->items[i]);
             continue;
         }
@@ -276,7 +311,8 @@ static void resolve_declared(ProjectLoad *load, ModelDraft *draft) {
         }
         AUTO(error) Error err;
         error_init(&err);
-        Str nearest = project_nearest_model(load, name);
+        bool is_input = input_exists(load->config, name);
+        Str nearest = is_input ? STR(": it is an input, which SQL alone reads") : project_nearest_model(load, name);
         (void)model_refuse(model, place.otherwise, "reference.unknown", &err,
                            "depends_on names '" STR_FMT "', which is no model" STR_FMT, STR_ARG(name),
                            STR_ARG(nearest));

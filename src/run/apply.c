@@ -6,6 +6,7 @@
 #include "run/apply_steps.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/input_access.h"
 #include "run/metadata_checks.h"
 #include "run/promotion.h"
 #include "run/run_preview.h"
@@ -127,13 +128,21 @@ static StrVec written_aliases(const Apply *apply) {
     return aliases;
 }
 
+static Status prepare_inputs(const Apply *apply, EngineConnection *connection, Error *err) {
+    const ProjectConfig *config = apply->session->project->config;
+    bool *is_read = input_flags(config, apply->result->arena);
+    input_flags_add_plan(apply->result->plan, is_read);
+    return input_access_prepare(connection, config, is_read, err);
+}
+
 static Status open_warehouse(Apply *apply, EngineConnection **connection_out, Error *err) {
     StrVec aliases = written_aliases(apply);
     session_write_attachments(apply->session, &aliases);
     TRY(session_engine(apply->session, false, &apply->build.engine, err));
     TRY(engine_connect(apply->build.engine, connection_out, err));
     EngineCatalog *catalog = NULL;
-    if (failed(engine_catalog_load(*connection_out, apply->result->arena, &catalog, err))) {
+    if (failed(prepare_inputs(apply, *connection_out, err)) ||
+        failed(engine_catalog_load(*connection_out, apply->result->arena, &catalog, err))) {
         engine_release(TAKE(*connection_out));
         return FAILED;
     }

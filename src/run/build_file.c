@@ -3,40 +3,14 @@
 
 #include "base/files.h"
 #include "base/test_hooks.h"
+#include "config/path_tokens.h"
 #include "config/scalar.h"
 
-/* ---- The path. Tokens are UTC, at the start of the build. */
-
-static Str token_value(const Build *build, Str token) {
-    Str now = time_format_iso(build->arena, build->now); /* 2026-07-01T08:30:00[.123456]Z */
-    if (str_equal(token, STR("${date}"))) {
-        return str_slice(now, 0, 10);
-    }
-    if (str_equal(token, STR("${workspace}"))) {
-        return path_base_name(build->context->session->project->config->root);
-    }
-    AUTO(strbuf) StrBuf text = {0};
-    for (size_t i = 0; i < STR("2026-07-01T08:30:00").size; i++) {
-        if (now.ptr[i] != '-' && now.ptr[i] != ':') {
-            strbuf_char(&text, now.ptr[i]);
-        }
-    }
-    strbuf_char(&text, 'Z');
-    return strbuf_copy(&text, build->arena);
-}
-
+/* Tokens are of the start of the build. */
 static Str expand_path(const Build *build) {
-    const Model *model = build->task->model;
-    AUTO(strbuf) StrBuf path = {0};
-    Str rest = model->path;
-    for (size_t at = str_find(rest, STR("${")); at != STR_NOT_FOUND; at = str_find(rest, STR("${"))) {
-        size_t end = str_find_char(rest, '}') + 1; /* every token was checked when the project loaded */
-        strbuf_append(&path, str_slice(rest, 0, at));
-        strbuf_append(&path, token_value(build, str_slice(rest, at, end)));
-        rest = str_skip(rest, end);
-    }
-    strbuf_append(&path, rest);
-    return path_join(build->arena, build->context->session->project->config->root, strbuf_copy(&path, build->arena));
+    Str root = build->context->session->project->config->root;
+    Str path = path_tokens_expand(build->task->model->path, root, build->now, build->arena);
+    return path_join(build->arena, root, path);
 }
 
 /* ---- The statement. */

@@ -22,6 +22,7 @@ static CheckContext check_context(const CheckRun *run, RelationMap *relations) {
         .table = run->table,
         .relation_of = relation_of_model,
         .context = relations,
+        .inputs = relations->inputs,
         .timezone = run->session->project->config->timezone,
     };
 }

@@ -4,6 +4,7 @@
 #include "run/apply_steps.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/input_access.h"
 
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ static Status refuse_unknown_environment(Str environment, Error *err) {
 /* The relations an environment points at now, whatever the project's files say. */
 static RelationMap promoted_relations(const Plan *plan, Arena *arena) {
     const Project *project = plan->project;
-    RelationMap map = {.project = project, .items = ARENA_NEW_ARRAY(arena, SqlRelation, project->model_count)};
+    RelationMap map = relation_map_create(project, arena);
     for (size_t i = 0; i < project->model_count; i++) {
         if (plan->current[i] != NULL) {
             map.items[i] = relation_of_snapshot(plan->current[i]);
@@ -72,6 +73,18 @@ static Status run_model(ChecksRun *run, const Model *model, Error *err) {
         .is_cancelled = is_cancelled,
     };
     return check_runner_run(&check_run, result->arena, &result->results, NULL, err);
+}
+
+static Status prepare_inputs(const ChecksRun *run, const Selection *selection, Error *err) {
+    const Project *project = run->session->project;
+    bool *is_read = input_flags(project->config, run->result->arena);
+    input_flags_add_views(project, is_read);
+    for (size_t i = 0; i < project->model_count; i++) {
+        if (selection->contains[i]) {
+            input_flags_add_checks(project->models[i], is_read);
+        }
+    }
+    return input_access_prepare(run->connection, project->config, is_read, err);
 }
 
 static Status run_selected(ChecksRun *run, const Selection *selection, Error *err) {
@@ -130,6 +143,7 @@ Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunRe
     AUTO(engine_connection) EngineConnection *connection = NULL;
     TRY(engine_connect(engine, &connection, err));
     run.connection = connection;
+    TRY(prepare_inputs(&run, &selection, err));
     TRY(run_selected(&run, &selection, err));
     TRY(require_known_check(&run, err));
     *result_out = TAKE(result);

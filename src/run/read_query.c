@@ -1,8 +1,11 @@
 #include "run/read_query.h"
 
+#include "base/files.h"
 #include "base/test_hooks.h"
 #include "project/graph.h"
+#include "project/input_scan.h"
 #include "run/apply.h"
+#include "run/input_access.h"
 #include "run/query_watchdog.h"
 #include "run/readable_relations.h"
 #include "sql/sql_fence.h"
@@ -18,6 +21,8 @@ typedef struct ReadQuery {
     const ReadQueryOptions *options;
     Arena *arena;
     ReadableRelations *readable;
+    const Str *inputs;   /* the scan of each input of the configuration */
+    bool *is_input_read; /* by the query, or by a view that it may read */
     SqlFacts facts;
     Str sql; /* with the views' names, wrapped */
 } ReadQuery;
@@ -35,7 +40,9 @@ static Status refuse_unbuilt(const ReadQuery *query, Error *err) {
 }
 
 static bool owns_relation(void *context, const SqlTableRef *table) {
-    return readable_relations_find(context, table) != NULL;
+    const ReadQuery *query = context;
+    return readable_relations_find(query->readable, table) != NULL ||
+           input_find(query->session->project->config, table) != INPUT_NONE;
 }
 
 /* Before anything is built no name can be known; what else is wrong with the text is still said first. */
@@ -50,7 +57,7 @@ static Status check_text(ReadQuery *query, Error *err) {
                          QUERY_TEXT_MAX);
     }
     bool is_empty = readable_relations_is_empty(query->readable);
-    SqlFencePolicy policy = {.owns_relation = is_empty ? owns_any_relation : owns_relation, .context = query->readable};
+    SqlFencePolicy policy = {.owns_relation = is_empty ? owns_any_relation : owns_relation, .context = query};
     AUTO(duck_parser) DuckParser *parser = NULL;
     TRY(duck_parser_open(&parser, err));
     TRY(sql_fence_check(parser, query->options->sql, &policy, query->arena, &query->facts, err));
@@ -67,7 +74,15 @@ static Status make_statement(ReadQuery *query, Error *err) {
     SqlReplacement *replacements = ARENA_NEW_ARRAY(query->arena, SqlReplacement, facts->tables.count);
     for (size_t i = 0; i < facts->tables.count; i++) {
         const SqlRelation *relation = readable_relations_find(query->readable, &facts->tables.items[i]);
-        replacements[i].relation = relation == NULL ? (SqlRelation){0} : *relation;
+        if (relation != NULL) {
+            replacements[i].relation = *relation;
+            continue;
+        }
+        size_t input = input_find(query->session->project->config, &facts->tables.items[i]);
+        if (input != INPUT_NONE) {
+            query->is_input_read[input] = true;
+            replacements[i].source = query->inputs[input];
+        }
     }
     SqlText text = sql_text_own(query->arena, query->options->sql);
     SqlText spliced;
@@ -102,9 +117,26 @@ static bool has_view_of_files(const Project *project) {
     return false;
 }
 
+/* What is in the folder of the path may be read, or below it when the path is a pattern. */
+static Str folder_of_input(const ProjectConfig *config, const InputConfig *input, Arena *arena) {
+    Str path = input_path(config, input, clock_now_us(), arena);
+    return file_is_directory(path) ? path : path_directory(input_path_prefix(path));
+}
+
+static void add_input_folders(const ReadQuery *query, Arena *arena, StrVec *folders) {
+    const ProjectConfig *config = query->session->project->config;
+    for (size_t i = 0; i < config->inputs.count; i++) {
+        if (query->is_input_read[i]) {
+            str_vec_push(arena, folders, folder_of_input(config, &config->inputs.items[i], arena));
+        }
+    }
+}
+
 /* Shuts this instance off from files and network for good, and its settings with it. What the engine keeps its own rows
- * in stays open; and, when a view of the project reads files, the project's own folder, for it reads them now. */
-static Status shut_external_access(EngineConnection *connection, const Project *project, Error *err) {
+ * in stays open; and, when a view of the project reads files, the project's own folder, for it reads them now; and the
+ * folders of inputs that are read. */
+static Status shut_external_access(const ReadQuery *query, EngineConnection *connection, Error *err) {
+    const Project *project = query->session->project;
     DuckConnection *duck = engine_connection_duck(connection);
     AUTO(arena) Arena *arena = arena_create();
     int64_t is_shut = 0;
@@ -121,6 +153,7 @@ static Status shut_external_access(EngineConnection *connection, const Project *
     if (has_view_of_files(project)) {
         str_vec_push(arena, &folders, project->config->root);
     }
+    add_input_folders(query, arena, &folders);
     AUTO(strbuf) StrBuf sql = {0};
     for (size_t i = 0; i < folders.count; i++) {
         strbuf_text(&sql, i == 0 ? "SET allowed_directories = [" : ", ");
@@ -166,7 +199,9 @@ static Status run_on_warehouse(ReadQuery *query, DuckRows *rows_out, Error *err)
     if (duck == NULL) {
         return error_set(err, ERROR_QUERY, "engine '" STR_FMT "' cannot be asked yet", STR_ARG(engine_name(engine)));
     }
-    TRY(shut_external_access(connection, query->session->project, err));
+    input_flags_add_views(query->session->project, query->is_input_read);
+    TRY(input_access_prepare(connection, query->session->project->config, query->is_input_read, err));
+    TRY(shut_external_access(query, connection, err));
     return run_watched(query, duck, rows_out, err);
 }
 
@@ -205,6 +240,8 @@ static Status open_query(ReadQuery *query, Error *err) {
     StateStore *state = NULL;
     TRY(recovery_finish_if_needed(query->session, err));
     TRY(session_state_for_reading(query->session, &state, err));
+    query->inputs = input_scans(query->session->project->config, clock_now_us(), query->arena);
+    query->is_input_read = input_flags(query->session->project->config, query->arena);
     return readable_relations_load(query->session->project, state, query->options->environment, query->arena,
                                    &query->readable, err);
 }

@@ -1,6 +1,7 @@
 #include "run/relations.h"
 
 #include "project/graph.h"
+#include "project/input_scan.h"
 #include "sql/sql_splice.h"
 
 SqlRelation relation_of_snapshot(const Snapshot *snapshot) {
@@ -33,9 +34,17 @@ static SqlRelation relation_of_task(const PlanTask *task, Arena *arena) {
                          .name = physical_name(arena, model, model->fingerprint)};
 }
 
+RelationMap relation_map_create(const Project *project, Arena *arena) {
+    return (RelationMap){
+        .project = project,
+        .items = ARENA_NEW_ARRAY(arena, SqlRelation, project->model_count),
+        .inputs = input_scans(project->config, clock_now_us(), arena),
+    };
+}
+
 RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
     const Project *project = plan->project;
-    RelationMap map = {.project = project, .items = ARENA_NEW_ARRAY(arena, SqlRelation, project->model_count)};
+    RelationMap map = relation_map_create(project, arena);
     for (size_t i = 0; i < project->model_count; i++) {
         if (project->models[i]->materialise == MATERIALISE_TABLE) {
             map.items[i] = relation_of_target(project->models[i]);
@@ -110,6 +119,9 @@ static Status splice_references(const Inlining *inlining, const Model *model, co
     SqlReplacement *replacements = ARENA_NEW_ARRAY(inlining->arena, SqlReplacement, count);
     for (size_t i = 0; i < count; i++) {
         size_t upstream = model->references[i].model;
+        if (model->references[i].input != INPUT_NONE) {
+            replacements[i].source = inlining->relations->inputs[model->references[i].input];
+        }
         if (upstream == MODEL_NONE) {
             continue;
         }

@@ -1,6 +1,6 @@
-/* RelationMap: which relation stands for each model during one command. Readers of this command (queries, checks,
- * Python handles) resolve through it, never by recomputing a name: a reused model lives at its recorded relation.
- * Filled before builders start, then const. */
+/* RelationMap: which relation stands for each model, and which scan for each input, during one command. Readers of this
+ * command (queries, checks, Python handles) resolve through it, never by recomputing a name: a reused model lives at
+ * its recorded relation. Filled before builders start, then const. */
 #ifndef INTERLACE_RUN_RELATIONS_H
 #define INTERLACE_RUN_RELATIONS_H
 
@@ -9,7 +9,11 @@
 typedef struct RelationMap {
     const Project *project;
     SqlRelation *items; /* a model each; an empty name: it has no relation here */
+    const Str *inputs;  /* an input of the configuration each: project/input_scan.h; paths are of this command */
 } RelationMap;
+
+/* Models without relations. */
+RelationMap relation_map_create(const Project *project, Arena *arena);
 
 /* From a plan: a task's relation is the one it builds or reuses, another model's is the promoted one. */
 RelationMap relation_map_from_plan(const Plan *plan, Arena *arena);

@@ -5,7 +5,7 @@
 /* --- Names in place of names -------------------------------------------------------------------------------------- */
 
 static bool is_replaced(const SqlReplacement *replacement) {
-    return replacement->relation.name.size > 0 || replacement->filter.size > 0;
+    return replacement->relation.name.size > 0 || replacement->source.size > 0 || replacement->filter.size > 0;
 }
 
 /* The name by which the rest of the query knows the table. A name without quotes is folded as PostgreSQL does, so that
@@ -15,9 +15,24 @@ static void append_alias(StrBuf *sql, const SqlTableRef *table, Arena *arena) {
     sql_identifier(sql, table->name_quoted ? table->name : str_lower(arena, table->name));
 }
 
-static void append_relation(StrBuf *sql, Str text, const SqlTableRef *table, SqlRelation relation) {
-    if (relation.name.size > 0) {
-        sql_relation(sql, relation);
+/* `TABLE orders` is a query by its own, whose word goes when another query takes its place. */
+static size_t start_with_table_word(Str sql, const SqlTableRef *table) {
+    SqlLexer lexer = sql_lexer(sql);
+    SqlToken before = {.kind = SQL_TOKEN_END};
+    for (;;) {
+        SqlToken token = sql_lexer_next_code(&lexer);
+        if (token.kind == SQL_TOKEN_END || token.kind == SQL_TOKEN_INVALID || token.start >= table->start) {
+            return sql_token_is_word(sql, before, "table") ? before.start : table->start;
+        }
+        before = token;
+    }
+}
+
+static void append_replacement(StrBuf *sql, Str text, const SqlTableRef *table, const SqlReplacement *replacement) {
+    if (replacement->relation.name.size > 0) {
+        sql_relation(sql, replacement->relation);
+    } else if (replacement->source.size > 0) {
+        strbuf_append(sql, replacement->source);
     } else {
         strbuf_append(sql, str_slice(text, table->start, table->end));
     }
@@ -26,18 +41,22 @@ static void append_relation(StrBuf *sql, Str text, const SqlTableRef *table, Sql
 static SqlEdit table_edit(Str text, const SqlTableRef *table, const SqlReplacement *replacement, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
     assert(replacement->filter.size == 0 || (table->takes_alias && !table->is_file));
+    size_t start = table->start;
     if (replacement->filter.size > 0) {
         strbuf_text(&sql, "(SELECT * FROM ");
-        append_relation(&sql, text, table, replacement->relation);
+        append_replacement(&sql, text, table, replacement);
         strbuf_format(&sql, " WHERE " STR_FMT ")", STR_ARG(replacement->filter));
     } else {
-        append_relation(&sql, text, table, replacement->relation);
+        append_replacement(&sql, text, table, replacement);
+        if (replacement->source.size > 0 && !table->takes_alias) {
+            start = start_with_table_word(text, table);
+        }
     }
     if (table->takes_alias && !table->has_alias) {
         append_alias(&sql, table, arena);
     }
     SqlText name = sql_text_own(arena, strbuf_copy(&sql, arena));
-    return (SqlEdit){.start = table->start, .end = table->end, .replacement = name};
+    return (SqlEdit){.start = start, .end = table->end, .replacement = name};
 }
 
 /* schema.table.column does not find an aliased table: its schema is cut when a table of that name was replaced. */

@@ -6,11 +6,12 @@
 #include "sql/sql_facts.h"
 #include "sql/sql_text.h"
 
-/* What stands in place of facts->tables[i]; an empty name leaves it as it is, but for a filter. The original last part
- * becomes the alias where the query gave none: in lower case when it was written without quotes, so that PostgreSQL
- * finds it, too. */
+/* What stands in place of facts->tables[i]: a relation, or a query in parentheses when `source` is not empty; with
+ * neither, and no filter, it is left as it is. The original last part becomes the alias where the query gave none: in
+ * lower case when it was written without quotes, so that PostgreSQL finds it, too. */
 typedef struct SqlReplacement {
     SqlRelation relation;
+    Str source;
     Str filter; /* not empty: a condition on the table's columns; (SELECT * FROM … WHERE filter) stands there. Only for
                    a table that takes an alias and is no file */
 } SqlReplacement;
