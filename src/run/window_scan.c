@@ -9,13 +9,14 @@
 static Status describe_table(EngineConnection *connection, const RelationMap *relations, const TimeScan *scan,
                              Arena *arena, DuckColumnVec *columns_out, Error *err) {
     const SqlTableRef *table = &scan->owner->facts->tables.items[scan->table];
-    size_t upstream = scan->owner->references[scan->table].model;
+    const ModelReference *reference = &scan->owner->references[scan->table];
     SqlText query;
-    if (upstream == MODEL_NONE) {
-        Str written = str_slice(scan->owner->query.text, table->start, table->end);
-        query = sql_text_own(arena, str_format(arena, "SELECT * FROM " STR_FMT, STR_ARG(written)));
+    if (reference->model != MODEL_NONE) {
+        TRY(render_model_rows(relations, relations->project->models[reference->model], arena, &query, err));
     } else {
-        TRY(render_model_rows(relations, relations->project->models[upstream], arena, &query, err));
+        Str written = str_slice(scan->owner->query.text, table->start, table->end);
+        Str source = reference->input == INPUT_NONE ? written : relations->inputs[reference->input];
+        query = sql_text_own(arena, str_format(arena, "SELECT * FROM " STR_FMT, STR_ARG(source)));
     }
     return engine_describe(connection, &query, arena, columns_out, err);
 }

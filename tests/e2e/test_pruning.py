@@ -171,6 +171,17 @@ def test_02_5_times_before_1970_are_cut_like_others(shop, kind):
     assert shop.query("SELECT n FROM m ORDER BY n") == shop.query(expected)
 
 
+def test_04_9_an_input_is_cut_like_a_table(shop):
+    path = write_events(shop, 60_000, 30, 2048)
+    shop.write({"models/events.sql": None})
+    shop.write({"interlace.yaml": CONFIG + "inputs: {events: {format: parquet, path: data/events.parquet}}\n"})
+    shop.write({"models/m.sql": daily(ROLLUP)})
+    shop.ok("apply")
+    spoil_other_row_groups(path, "2026-06-15", "2026-06-16")
+    shop.ok("run", "--start", "2026-06-15", "--end", "2026-06-16")
+    assert shop.query("SELECT n FROM m") == [[2000]]
+
+
 def test_04_9_explain_says_what_is_read_and_why(shop):
     shop.write(
         {
