@@ -86,28 +86,32 @@ static SqlTimeObstacle find_proven(Search *search) {
 
 /* ---- Declared. */
 
-/* A model by its name, an external table as it is written. */
-static bool is_declared_name(const Project *project, const Model *model, size_t table, Str name) {
-    size_t upstream = model->references[table].model;
-    if (upstream != MODEL_NONE) {
-        const Model *read = project->models[upstream];
-        return str_equal_fold(read->name, name) ||
-               (str_equal(read->schema, STR("main")) && str_equal_fold(read->base, name));
-    }
-    const SqlTableRef *ref = &model->facts->tables.items[table];
-    return str_equal_fold(str_slice(model->query.text, ref->start, ref->end), name);
-}
-
-static const ConfigValue *declared_read(const Project *project, const Model *model, size_t table) {
+static const ConfigValue *find_declared(const Model *model, Str name, Str other_name) {
     for (size_t i = 0; model->reads != NULL && i < model->reads->count; i++) {
-        const ConfigValue *read = model->reads->entries[i].value;
-        const ConfigValue *column = config_find(read, STR("time_column"));
-        bool has_column = column != NULL && column->text.size > 0;
-        if (has_column && is_declared_name(project, model, table, model->reads->entries[i].key)) {
-            return read;
+        const ConfigEntry *entry = &model->reads->entries[i];
+        const ConfigValue *column = config_find(entry->value, STR("time_column"));
+        bool is_meant = str_equal_fold(entry->key, name) || str_equal_fold(entry->key, other_name);
+        if (is_meant && column != NULL && column->text.size > 0) {
+            return entry->value;
         }
     }
     return NULL;
+}
+
+const ConfigValue *time_scan_declared(const Model *model, const Model *upstream) {
+    bool is_in_main = str_equal(upstream->schema, STR("main"));
+    return find_declared(model, upstream->name, is_in_main ? upstream->base : upstream->name);
+}
+
+/* A model by its name, an external table as it is written. */
+static const ConfigValue *declared_read(const Project *project, const Model *model, size_t table) {
+    size_t upstream = model->references[table].model;
+    if (upstream != MODEL_NONE) {
+        return time_scan_declared(model, project->models[upstream]);
+    }
+    const SqlTableRef *ref = &model->facts->tables.items[table];
+    Str written = str_slice(model->query.text, ref->start, ref->end);
+    return find_declared(model, written, written);
 }
 
 static void add_declared(const Project *project, const Model *model, Arena *arena, TimeScanVec *scans) {

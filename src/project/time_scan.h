@@ -24,6 +24,9 @@ typedef struct TimeScans {
 /* Of a SQL model with a time column. */
 TimeScans time_scans_find(const Project *project, const Model *model, Arena *arena);
 
+/* The entry of the model's `reads:` for an upstream that names a time column; NULL: none. */
+const ConfigValue *time_scan_declared(const Model *model, const Model *upstream);
+
 /* What is read of the sources for one window, a line each, for people; nothing for models without windows. */
 StrVec time_scans_explain(const Project *project, const Model *model, Arena *arena);
 

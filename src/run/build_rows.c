@@ -40,13 +40,24 @@ typedef struct PythonBuild {
     SqlRelation stage;
 } PythonBuild;
 
+static Status upstream_query(const Build *build, EngineConnection *connection, const Model *upstream, Arena *arena,
+                             SqlText *query_out, Error *err) {
+    TRY(render_model_rows(build->context->relations, upstream, arena, query_out, err));
+    if (build->window == NULL) {
+        return OK;
+    }
+    SqlText rows = *query_out;
+    return window_scan_cut_rows(connection, build->task->model, upstream, &rows, *build->window, build->context->zone,
+                                arena, query_out, err);
+}
+
 /* What a parameter reads; an empty text: there is nothing yet. */
-static Status input_query(const PythonBuild *python, const PythonParameter *parameter, Arena *arena, SqlText *query_out,
-                          Error *err) {
+static Status input_query(const PythonBuild *python, EngineConnection *connection, const PythonParameter *parameter,
+                          Arena *arena, SqlText *query_out, Error *err) {
     const Build *build = python->build;
-    const RelationMap *relations = build->context->relations;
+    const Project *project = build->context->relations->project;
     if (parameter->kind == PARAMETER_UPSTREAM) {
-        return render_model_rows(relations, relations->project->models[parameter->model], arena, query_out, err);
+        return upstream_query(build, connection, project->models[parameter->model], arena, query_out, err);
     }
     SqlRelation previous = build->target.previous;
     bool is_asked_anew = parameter->kind == PARAMETER_CURSOR && build->context->options->verb == WINDOW_RESTATE;
@@ -108,14 +119,14 @@ static Status name_cursor(const Build *build, const PythonParameter *parameter, 
 static Status open_input(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
     PythonBuild *python = context;
     AUTO(arena) Arena *arena = arena_create();
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    TRY(engine_connect(python->build->context->engine, &connection, err));
     SqlText query;
-    TRY(input_query(python, parameter, arena, &query, err));
+    TRY(input_query(python, connection, parameter, arena, &query, err));
     if (query.text.size == 0) {
         *stream_out = NULL;
         return OK;
     }
-    AUTO(engine_connection) EngineConnection *connection = NULL;
-    TRY(engine_connect(python->build->context->engine, &connection, err));
     add_input(python, parameter, connection);
     if (failed(duck_stream_open(engine_connection_duck(connection), query.text, stream_out, err))) {
         (void)take_input(python, parameter);

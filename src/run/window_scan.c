@@ -1,5 +1,7 @@
 #include "run/window_scan.h"
 
+#include "sql/sql_splice.h"
+
 #define DAY_US (INT64_C(86400) * 1000000)
 
 /* ---- What the engine has. */
@@ -7,13 +9,14 @@
 static Status describe_table(EngineConnection *connection, const RelationMap *relations, const TimeScan *scan,
                              Arena *arena, DuckColumnVec *columns_out, Error *err) {
     const SqlTableRef *table = &scan->owner->facts->tables.items[scan->table];
-    size_t upstream = scan->owner->references[scan->table].model;
+    const ModelReference *reference = &scan->owner->references[scan->table];
     SqlText query;
-    if (upstream == MODEL_NONE) {
-        Str written = str_slice(scan->owner->query.text, table->start, table->end);
-        query = sql_text_own(arena, str_format(arena, "SELECT * FROM " STR_FMT, STR_ARG(written)));
+    if (reference->model != MODEL_NONE) {
+        TRY(render_model_rows(relations, relations->project->models[reference->model], arena, &query, err));
     } else {
-        TRY(render_model_rows(relations, relations->project->models[upstream], arena, &query, err));
+        Str written = str_slice(scan->owner->query.text, table->start, table->end);
+        Str source = reference->input == INPUT_NONE ? written : relations->inputs[reference->input];
+        query = sql_text_own(arena, str_format(arena, "SELECT * FROM " STR_FMT, STR_ARG(source)));
     }
     return engine_describe(connection, &query, arena, columns_out, err);
 }
@@ -42,21 +45,26 @@ static bool fits(const WindowScan *scan, TimeColumnKind output) {
                                       : scan->kind == output;
 }
 
-static Status refuse_declared(const Model *model, const TimeScan *scan, const DuckColumn *column, Error *err) {
-    const SqlTableRef *table = &scan->owner->facts->tables.items[scan->table];
+static Status refuse_declared(const Model *model, const TimeScan *scan, Str table, const DuckColumn *column,
+                              Error *err) {
     SourceSpan place = scan->declared->place.file.size > 0 ? scan->declared->place : model->place;
     if (column == NULL) {
         error_set_at(err, ERROR_EXECUTION, place, "model '" STR_FMT "': reads: " STR_FMT " has no column " STR_FMT,
-                     STR_ARG(model->name), STR_ARG(table->name), STR_ARG(scan->column));
+                     STR_ARG(model->name), STR_ARG(table), STR_ARG(scan->column));
     } else {
         error_set_at(err, ERROR_EXECUTION, place,
                      "model '" STR_FMT "': reads: the column " STR_FMT " of " STR_FMT " is " STR_FMT
                      ", which is no date or timestamp",
-                     STR_ARG(model->name), STR_ARG(column->name), STR_ARG(table->name), STR_ARG(column->type));
+                     STR_ARG(model->name), STR_ARG(column->name), STR_ARG(table), STR_ARG(column->type));
     }
-    error_hint(err, "name a column of dates or timestamps of " STR_FMT " as time_column", STR_ARG(table->name));
+    error_hint(err, "name a column of dates or timestamps of " STR_FMT " as time_column", STR_ARG(table));
     error_code(err, STR("reads.column"));
     return FAILED;
+}
+
+/* Of instants, days and hours depend on the zone's changes; the engine rounds nanoseconds before 1970 up, not down. */
+static bool truncates_roughly(const WindowScan *scan, Str type) {
+    return scan->kind == TIME_COLUMN_ZONED || str_equal_fold(type, STR("TIMESTAMP_NS"));
 }
 
 static Status add_scan(EngineConnection *connection, const RelationMap *relations, const Model *model,
@@ -67,13 +75,13 @@ static Status add_scan(EngineConnection *connection, const RelationMap *relation
     WindowScan found = {.scan = *scan};
     bool has_time = column != NULL && time_column_kind(column->type, &found.kind);
     if (scan->declared != NULL && !has_time) {
-        return refuse_declared(model, scan, column, err);
+        return refuse_declared(model, scan, scan->owner->facts->tables.items[scan->table].name, column, err);
     }
     bool is_sound = has_time && !has_any(&columns, &scan->absent);
     if (scan->declared == NULL && !(is_sound && fits(&found, output))) {
         return OK;
     }
-    found.is_widened = scan->declared == NULL && found.kind == TIME_COLUMN_ZONED && scan->units.count > 0;
+    found.is_widened = scan->declared == NULL && scan->units.count > 0 && truncates_roughly(&found, column->type);
     found.scan.column = column->name;
     window_scan_vec_push(arena, scans, found);
     return OK;
@@ -183,4 +191,30 @@ Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zon
     strbuf_text(&sql, " < ");
     wall_literal(&sql, range.end, scan->kind, zone);
     return strbuf_copy(&sql, arena);
+}
+
+/* ---- Python models. */
+
+Status window_scan_cut_rows(EngineConnection *connection, const Model *model, const Model *upstream,
+                            const SqlText *rows, Window window, const Zone *zone, Arena *arena, SqlText *cut_out,
+                            Error *err) {
+    const ConfigValue *declared = time_scan_declared(model, upstream);
+    *cut_out = *rows;
+    if (declared == NULL) {
+        return OK;
+    }
+    WindowScan scan = {.scan = {.declared = declared, .column = config_find(declared, STR("time_column"))->text}};
+    DuckColumnVec columns = {0};
+    TRY(engine_describe(connection, rows, arena, &columns, err));
+    const DuckColumn *column = find_column(&columns, scan.scan.column);
+    if (column == NULL || !time_column_kind(column->type, &scan.kind)) {
+        return refuse_declared(model, &scan.scan, upstream->name, column, err);
+    }
+    scan.scan.column = column->name;
+    Str condition = window_scan_condition(&scan, window, zone, arena);
+    const SqlText parts[] = {
+        sql_text_own(arena, STR("SELECT * FROM (")), sql_text_as_body(rows, arena),
+        sql_text_own(arena, str_format(arena, "\n) AS upstream WHERE " STR_FMT, STR_ARG(condition)))};
+    *cut_out = sql_text_concat(arena, parts, COUNT_OF(parts));
+    return OK;
 }

@@ -11,7 +11,7 @@
 typedef struct WindowScan {
     TimeScan scan;
     TimeColumnKind kind; /* of the scan's column */
-    bool is_widened;     /* by a day on both sides: days and hours of instants depend on the zone's changes */
+    bool is_widened;     /* by a day on both sides: where truncation does not follow the lattice to the microsecond */
 } WindowScan;
 DEFINE_VEC(WindowScanVec, window_scan_vec, WindowScan)
 
@@ -26,5 +26,11 @@ Window window_scan_range(const WindowScan *scan, Window window);
 
 /* As a condition: "ts" >= … AND "ts" < …. */
 Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena);
+
+/* What a window of a Python model reads of an upstream: `rows`, the query of it, cut as `reads:` declares; as it is
+ * when nothing is declared. ExecutionError (code reads.column) as above. */
+MUST_CHECK Status window_scan_cut_rows(EngineConnection *connection, const Model *model, const Model *upstream,
+                                       const SqlText *rows, Window window, const Zone *zone, Arena *arena,
+                                       SqlText *cut_out, Error *err);
 
 #endif

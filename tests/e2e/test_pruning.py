@@ -138,6 +138,50 @@ def test_04_9_a_declared_read_is_cut_with_its_reach(shop):
     assert "no column at" in shop.fails("run", "--start", "2026-06-10", "--end", "2026-06-11").stderr
 
 
+def test_04_9_a_python_model_gets_what_its_reads_declare(shop):
+    shop.load("CREATE TABLE t AS SELECT DATE '2026-06-01' + range::INTEGER AS d, range::INTEGER AS n FROM range(40)")
+    header = "strategy='incremental', time_column='d', key='d', backfill='none', columns={'d': 'DATE', 'n': 'INTEGER', 'seen': 'BIGINT'}, reads={'days': %s}"
+    text = (
+        "from interlace import model\n\n\n@model(" + header + ")\ndef m(days):\n"
+        "    rows = sorted((row['d'], row['n']) for row in days.table().to_pylist())\n"
+        "    return [{'d': d, 'n': n, 'seen': len(rows)} for d, n in rows]\n"
+    )
+    shop.write({"models/days.sql": "SELECT * FROM src.t"})
+    shop.write({"models/m.py": text % "{'time_column': 'd', 'before': '2d', 'after': '1d'}"})
+    shop.ok("apply")
+    shop.ok("run", "-s", "m", "--start", "2026-06-10", "--end", "2026-06-11")
+    assert shop.query("SELECT n, seen FROM m WHERE d < '2026-07-01'") == [[9, 4]]
+    shop.write({"models/m.py": text % "{'time_column': 'at'}"})
+    assert "no column at" in shop.fails("run", "-s", "m", "--start", "2026-06-10", "--end", "2026-06-11").stderr
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS"])
+def test_02_5_times_before_1970_are_cut_like_others(shop, kind):
+    shop.load(
+        "CREATE TABLE t AS SELECT CAST(TIMESTAMP '1959-12-30' + INTERVAL (range * 6) HOUR AS " + kind + ") AS ts,"
+        " range::INTEGER AS n FROM range(20) UNION ALL"
+        f" SELECT CAST(TIMESTAMP{'_NS' if kind.endswith('NS') else ''} '1959-12-31 23:59:59.9999999' AS {kind}), 99"
+    )
+    shop.write({"models/m.sql": daily("SELECT date_trunc('day', ts)::DATE AS d, n FROM src.t")})
+    shop.write({"models/whole.sql": "SELECT date_trunc('day', ts)::DATE AS d, n FROM src.t"})
+    shop.ok("apply")
+    for start, end in ("1960-01-01", "1960-01-02"), ("1959-12-31", "1960-01-01"):
+        shop.ok("run", "-s", "m", "--start", start, "--end", end)
+    expected = "SELECT n FROM whole WHERE d >= DATE '1959-12-31' AND d < DATE '1960-01-02' ORDER BY n"
+    assert shop.query("SELECT n FROM m ORDER BY n") == shop.query(expected)
+
+
+def test_04_9_an_input_is_cut_like_a_table(shop):
+    path = write_events(shop, 60_000, 30, 2048)
+    shop.write({"models/events.sql": None})
+    shop.write({"interlace.yaml": CONFIG + "inputs: {events: {format: parquet, path: data/events.parquet}}\n"})
+    shop.write({"models/m.sql": daily(ROLLUP)})
+    shop.ok("apply")
+    spoil_other_row_groups(path, "2026-06-15", "2026-06-16")
+    shop.ok("run", "--start", "2026-06-15", "--end", "2026-06-16")
+    assert shop.query("SELECT n FROM m") == [[2000]]
+
+
 def test_04_9_explain_says_what_is_read_and_why(shop):
     shop.write(
         {
