@@ -260,12 +260,6 @@ static void two_models_do_not_deliver_to_one_place(void **state) {
 
 static void later_features_are_refused_by_name(void **state) {
     static const char *const cases[][2] = {
-        {"strategy: merge, key: id", "strategy merge"},
-        {"materialise: table, target: crm.t", "materialise: table"},
-        {"materialise: file, path: a.csv", "materialise: file"},
-        {"indexes: [id]", "indexes"},
-        {"constraints: [{not_null: id}]", "constraints"},
-        {"schema: {columns: reject}", "a schema policy"},
         {"audit: {rows: 1%}", "audit thresholds"},
         {"dialect: postgres", "a dialect that is not its engine's"},
         {"engine: second", "an engine other than the default one"},

@@ -23,6 +23,7 @@ static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
         .created_at = clock_now_us(),
         .verified_at = verified_at,
         .columns_json = build->columns_json,
+        .physical_objects = physical_record(&build->physical, build->arena),
     };
 }
 

@@ -1,8 +1,10 @@
-/* One model's build on its builder thread, and its parts: rows, statements, records, windows. Private to run/build*.c. */
+/* One model's build on its builder thread, and its parts: rows, statements, records, windows. Private to run/build*.c.
+ */
 #ifndef INTERLACE_RUN_BUILD_STEP_H
 #define INTERLACE_RUN_BUILD_STEP_H
 
 #include "run/build.h"
+#include "run/physical.h"
 #include "strategy/strategy.h"
 
 typedef struct Build {
@@ -16,7 +18,8 @@ typedef struct Build {
     SqlText query; /* SQL models: as it is sent */
     DuckColumnVec columns;
     Str columns_json;
-    bool is_recorded; /* the snapshot, verified */
+    bool is_recorded;      /* the snapshot, verified */
+    PhysicalWork physical; /* indexes and constraints of the target */
 
     /* Of the transaction at hand. */
     const Window *window; /* NULL: the whole model, or a first build */
@@ -39,6 +42,17 @@ MUST_CHECK Status build_write_rows(Build *build, Error *err);
 MUST_CHECK Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err);
 /* An empty target with the given columns, for an appender (strategy replace). */
 MUST_CHECK Status build_create_for_appender(Build *build, Error *err);
+
+/* ---- build_physical.c */
+
+/* What the target should have and has on record. */
+void build_read_physical(Build *build);
+/* Before the first transaction: a table that is gone on with is brought up to date by itself. */
+MUST_CHECK Status build_reconcile_physical(Build *build, Error *err);
+/* Inside the transaction that made the table: what is missing. */
+MUST_CHECK Status build_create_physical(Build *build, Error *err);
+/* After the rows of a reused snapshot were checked. */
+MUST_CHECK Status build_reconcile_reused(Build *build, Error *err);
 
 /* ---- build_file.c */
 

@@ -148,6 +148,8 @@ static const Migration migrations[] = {
                "  PRIMARY KEY (engine, catalog, schema, name, start_us)"
                ") STRICT, WITHOUT ROWID;"
 
+               "ALTER TABLE snapshots ADD COLUMN physical_objects TEXT;"
+
                "PRAGMA user_version = 2;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");

@@ -48,6 +48,9 @@ typedef struct Snapshot {
     TimeUs released_at; /* last moment an environment referenced it; 0: never */
     /* Schema of the relation: JSON list of {name, type}. */
     Str columns_json;
+    /* Indexes and constraints that we created there: JSON list (project/physical_objects.h). Recording an empty text
+     * keeps what is recorded. */
+    Str physical_objects;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
 

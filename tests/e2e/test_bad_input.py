@@ -121,12 +121,8 @@ def test_all_faults_of_a_load_are_reported_together_in_the_order_of_files(projec
 @pytest.mark.parametrize(
     ("header", "feature"),
     [
-        ("{strategy: merge, key: id}", "merge"),
-        ("{strategy: incremental, time_column: ts}", "incremental"),
-        ("{strategy: scd, key: id}", "scd"),
-        ("{materialise: table, target: src.main.x}", "table"),
-        ("{materialise: file, path: out.csv}", "file"),
-        ("{indexes: [id]}", "index"),
+        ("{audit: {rows: 1%}}", "audit"),
+        ("{dialect: postgres}", "dialect"),
     ],
 )
 def test_what_a_later_release_brings_is_refused_by_one_plan_error_that_names_it(project, header, feature):
