@@ -87,6 +87,9 @@ static void append_labelled(Cli *cli, const char *label, Style style, Str text) 
 }
 
 static void append_notes(Cli *cli, const Plan *plan) {
+    for (size_t i = 0; i < plan->physical.count; i++) {
+        append_labelled(cli, "physical", STYLE_CALM, plan->physical.items[i]);
+    }
     if (plan->metadata.count > 0) {
         Str names = str_join(cli->arena, plan->metadata.items, plan->metadata.count, STR(", "));
         append_labelled(cli, "metadata", STYLE_CALM,
@@ -196,7 +199,7 @@ void plan_text_append(Cli *cli, const Plan *plan, PlanTextOptions options) {
     if (plan->changes.count > 0) {
         append_table(cli, plan);
         append_reuse_line(cli, plan);
-    } else {
+    } else if (plan->physical.count == 0) {
         cli_line(cli, "No changes for " STR_FMT ".", STR_ARG(plan->environment));
     }
     append_gate(cli, plan);

@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "plan/plan_history.h"
+#include "project/physical_objects.h"
 
 #include <stdlib.h>
 
@@ -182,6 +183,46 @@ static PlanTask task_of(const Comparison *comparison, const Model *model, Change
     return task;
 }
 
+/* ---- Indexes and constraints: a new table has none, another one those that are recorded. */
+
+static void add_lines(Plan *plan, const char *sign, const PhysicalObjectVec *objects) {
+    for (size_t i = 0; i < objects->count; i++) {
+        str_vec_push(plan->arena, &plan->physical,
+                     str_format(plan->arena, "%s %s " STR_FMT, sign, physical_kind_word(objects->items[i].kind),
+                                STR_ARG(objects->items[i].name)));
+    }
+}
+
+static void add_physical(Plan *plan, const Model *model, const Snapshot *table, bool needs_action) {
+    bool is_gated =
+        model->materialise == MATERIALISE_TABLE && !str_vec_contains(&model->environments, plan->environment);
+    Str record = table == NULL ? STR_EMPTY : table->physical_objects;
+    if (is_gated || (model->physical_json.size == 0 && record.size == 0)) {
+        return;
+    }
+    PhysicalObjectVec wanted, recorded;
+    StrVec warnings;
+    physical_objects_wanted(plan->project, model, plan->arena, &wanted, &warnings);
+    physical_objects_from_json(record, plan->arena, &recorded);
+    PhysicalObjectVec gone = physical_objects_without(&recorded, &wanted, plan->arena);
+    PhysicalObjectVec come = physical_objects_without(&wanted, &recorded, plan->arena);
+    bool is_told = table != NULL && str_equal(table->physical_hash, model->physical_hash);
+    size_t warning_count = is_told ? 0 : warnings.count;
+    add_lines(plan, "-", &gone);
+    add_lines(plan, "+", &come);
+    for (size_t i = 0; i < warning_count; i++) {
+        str_vec_push(plan->arena, &plan->warnings, warnings.items[i]);
+    }
+    if (needs_action && gone.count + come.count + warning_count > 0) {
+        str_vec_push(plan->arena, &plan->physical_models, model->name);
+    }
+}
+
+/* The record of the table that the task goes on from; NULL: it makes a new one. */
+static const Snapshot *table_of_task(const Plan *plan, const PlanTask *task) {
+    return task->model->materialise == MATERIALISE_TABLE ? plan->current[task->model->index] : task->snapshot;
+}
+
 static Status add_changed_model(Comparison *comparison, const Model *model, Error *err) {
     Plan *plan = comparison->plan;
     PlanChange change = compare_model(comparison, model);
@@ -193,6 +234,7 @@ static Status add_changed_model(Comparison *comparison, const Model *model, Erro
     plan->is_breaking = plan->is_breaking || change.category == CATEGORY_BREAKING;
     plan_change_vec_push(plan->arena, &plan->changes, change);
     plan_task_vec_push(plan->arena, &plan->tasks, task);
+    add_physical(plan, model, table_of_task(plan, &task), false);
     return OK;
 }
 
@@ -201,6 +243,9 @@ static void add_unchanged_model(Comparison *comparison, const Model *model) {
     const Snapshot *current = plan->current[model->index];
     if (current != NULL && !str_equal(current->metadata_hash, model->metadata_hash)) {
         str_vec_push(plan->arena, &plan->metadata, model->name);
+    }
+    if (current != NULL) {
+        add_physical(plan, model, current, !comparison->options->rebuild_all);
     }
     if (comparison->options->rebuild_all) {
         plan_task_vec_push(plan->arena, &plan->tasks, task_of(comparison, model, CATEGORY_NONE));
@@ -250,7 +295,8 @@ static Status add_changes(Comparison *comparison, Error *err) {
     if (comparison->selection.is_all) {
         add_removed_models(comparison);
     }
-    plan->is_empty = plan->changes.count == 0 && plan->metadata.count == 0;
+    plan->is_empty = plan->changes.count == 0 && plan->metadata.count == 0 && plan->physical.count == 0 &&
+                     plan->physical_models.count == 0;
     return OK;
 }
 

@@ -60,11 +60,13 @@ typedef struct Plan {
     Arena *arena;
     const Project *project;
     Str environment;
-    PlanChangeVec changes;      /* dependency order, then removed by name */
-    PlanTaskVec tasks;          /* dependency order */
-    StrVec metadata;            /* models of which only metadata changed (checks, owner, contract, …) */
-    StrVec warnings;            /* one line each */
-    bool is_breaking, is_empty; /* empty: no change and no metadata line */
+    PlanChangeVec changes;  /* dependency order, then removed by name */
+    PlanTaskVec tasks;      /* dependency order */
+    StrVec metadata;        /* models of which only metadata changed (checks, owner, contract, …) */
+    StrVec physical;        /* "+ index il__m__a", "- constraint …": a line for each object that comes or goes */
+    StrVec physical_models; /* unchanged models of which objects come or go, or lost their meaning, without a build */
+    StrVec warnings;        /* one line each */
+    bool is_breaking, is_empty; /* empty: no change, no metadata, no physical line */
     const bool *is_modified;    /* a flag a model: compiled fingerprint is not the promoted one */
     const Snapshot **current;   /* a model's snapshot that is promoted in this environment; NULL: none */
 } Plan;

@@ -47,7 +47,7 @@ void plan_write_json(const Plan *plan, JsonWriter *writer) {
     }
     json_end_array(writer);
     write_empty_list(writer, STR("transfers"));
-    write_empty_list(writer, STR("physical"));
+    json_text_list_field(writer, STR("physical"), plan->physical.items, plan->physical.count);
     write_empty_list(writer, STR("drift"));
     json_text_list_field(writer, STR("metadata"), plan->metadata.items, plan->metadata.count);
     json_text_list_field(writer, STR("warnings"), plan->warnings.items, plan->warnings.count);
@@ -122,6 +122,7 @@ static void append_summary(StrBuf *out, const Plan *plan) {
     AUTO(strbuf) StrBuf summary = {0};
     append_changes_that(&summary, "Breaking", plan, is_breaking);
     append_changes_that(&summary, "Reuse", plan, is_reused);
+    append_name_list(&summary, "Physical", plan->physical.items, plan->physical.count);
     append_name_list(&summary, "Metadata only", plan->metadata.items, plan->metadata.count);
     for (size_t i = 0; i < plan->warnings.count && i < SUMMARY_ITEMS_MAX; i++) {
         strbuf_text(&summary, "- Note: ");

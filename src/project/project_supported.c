@@ -44,8 +44,6 @@ static bool reads_stream(const Project *project, const Model *model, Str key) {
 /* Keys that stand with a strategy or a terminal alone are covered by the rows of these. */
 /* clang-format off */
 static const LaterFeature later_features[] = {
-    {"indexes",                                        is_declared,       STR_INIT("indexes")},
-    {"constraints",                                    is_declared,       STR_INIT("constraints")},
     {"audit thresholds",                               is_declared,       STR_INIT("audit")},
     {"declared column lineage",                        is_declared,       STR_INIT("lineage")},
     {"a timeout",                                      is_declared,       STR_INIT("timeout")},

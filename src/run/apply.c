@@ -10,6 +10,7 @@
 #include "run/forward_only.h"
 #include "run/input_access.h"
 #include "run/metadata_checks.h"
+#include "run/physical_changes.h"
 #include "run/promotion.h"
 #include "run/run_preview.h"
 
@@ -99,7 +100,7 @@ static bool needs_warehouse(const Plan *plan) {
             return true;
         }
     }
-    return false;
+    return plan->physical_models.count > 0;
 }
 
 /* Attachments into which this command delivers; the others are opened for reading only. */
@@ -113,6 +114,12 @@ static StrVec written_aliases(const Apply *apply) {
         Str alias = relation_of_target(model).catalog;
         if (delivers && !str_vec_contains(&aliases, alias)) {
             str_vec_push(apply->session->arena, &aliases, alias);
+        }
+    }
+    for (size_t i = 0; i < plan->physical_models.count; i++) {
+        const Model *model = project_find(plan->project, plan->physical_models.items[i]);
+        if (model->materialise == MATERIALISE_TABLE) {
+            str_vec_push(apply->session->arena, &aliases, relation_of_target(model).catalog);
         }
     }
     return aliases;
@@ -323,6 +330,7 @@ static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
     if (intent.put.count + intent.removed.count > 0) {
         TRY(promote(apply, &intent, err));
     }
+    TRY(physical_changes_run(apply, err));
     TRY(metadata_checks_run(apply, err));
     return record_end(apply, err);
 }

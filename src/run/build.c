@@ -77,6 +77,7 @@ static Status write_and_check(Build *build, bool check_inside, bool *transaction
         build->filled = (Window){0};
     }
     TRY(build_write_rows(build, err));
+    TRY(build_create_physical(build, err));
     TRY(test_hook("build.written", err));
     if (check_inside) {
         TRY(run_checks(build, transaction_lost_out, err));
@@ -166,6 +167,7 @@ static Status build_checked(Build *build, Error *err) {
 
 static Status build_model(Build *build, Error *err) {
     TRY(build_prepare(build, err));
+    TRY(build_reconcile_physical(build, err));
     if (build->target.is_windowed) {
         TRY(build_windows(build, build_checked, err));
     } else {
@@ -183,6 +185,7 @@ static Status reuse_or_build(Build *build, Error *err) {
         return build_model(build, err);
     }
     TRY(check_committed(build, err));
+    TRY(build_reconcile_reused(build, err));
     build->result->outcome = OUTCOME_REUSED;
     return OK;
 }
@@ -215,6 +218,7 @@ Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, Mod
         .connection = connection,
         .result = result,
     };
+    build_read_physical(&build);
     if (failed(reuse_or_build(&build, err))) {
         engine_rollback(connection);
         return fail_model(task->model, err);

@@ -24,6 +24,7 @@ static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
         .verified_at = verified_at,
         .columns_json = build->columns_json,
         .config_json = model->config_json,
+        .physical_objects = physical_record(&build->physical, build->arena),
     };
 }
 

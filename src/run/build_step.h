@@ -4,6 +4,7 @@
 #define INTERLACE_RUN_BUILD_STEP_H
 
 #include "run/build.h"
+#include "run/physical.h"
 #include "run/window_scan.h"
 #include "strategy/strategy.h"
 
@@ -21,7 +22,8 @@ typedef struct Build {
     bool binds_clock;       /* incremental SQL models: reads of the clock are bound to each window */
     DuckColumnVec columns;
     Str columns_json;
-    bool is_recorded; /* the snapshot, verified */
+    bool is_recorded;      /* the snapshot, verified */
+    PhysicalWork physical; /* indexes and constraints of the target */
 
     /* Of the transaction at hand. */
     const Window *window; /* NULL: the whole model, or a first build */
@@ -54,6 +56,17 @@ MUST_CHECK Status build_run_strategy(Build *build, const SqlRelation *staged, Er
 MUST_CHECK Status build_copy_seed(Build *build, Error *err);
 /* An empty target with the given columns, for an appender (strategy replace). */
 MUST_CHECK Status build_create_for_appender(Build *build, Error *err);
+
+/* ---- build_physical.c */
+
+/* What the target should have and has on record. */
+void build_read_physical(Build *build);
+/* Before the first transaction: a table that is gone on with is brought up to date by itself. */
+MUST_CHECK Status build_reconcile_physical(Build *build, Error *err);
+/* Inside the transaction that made the table: what is missing. */
+MUST_CHECK Status build_create_physical(Build *build, Error *err);
+/* After the rows of a reused snapshot were checked. */
+MUST_CHECK Status build_reconcile_reused(Build *build, Error *err);
 
 /* ---- build_file.c */
 

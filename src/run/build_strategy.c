@@ -181,6 +181,14 @@ static void add_changed(Build *build, StatementRole role, int64_t changed) {
     }
 }
 
+/* DuckDB changes no type of a table that has an index. */
+static Status hint_at_indexes(const Build *build, const StrategyStatement *statement, Error *err) {
+    if (statement->role == STATEMENT_EVOLVE && build->physical.wanted.count > 0) {
+        error_hint(err, "an index may stand in the way: take it out of the model, apply, and put it back afterwards");
+    }
+    return FAILED;
+}
+
 static Status run_statement(Build *build, const StrategyInput *input, const StrategyStatement *statement, Error *err) {
     TRY(test_hook("build.statement", err));
     if (statement->role == STATEMENT_REFUSE) {
@@ -190,7 +198,9 @@ static Status run_statement(Build *build, const StrategyInput *input, const Stra
         return count(build, statement, err);
     }
     int64_t changed = 0;
-    TRY(engine_execute(build->connection, &statement->sql, &changed, err));
+    if (failed(engine_execute(build->connection, &statement->sql, &changed, err))) {
+        return hint_at_indexes(build, statement, err);
+    }
     add_changed(build, statement->role, changed);
     return OK;
 }
@@ -231,6 +241,7 @@ Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err) {
     SqlRelation relation = build->target.relation;
     if (build->target.seed.name.size > 0) {
         TRY(build_copy_seed(build, err));
+        TRY(build_create_physical(build, err)); /* no index can be made once the strategy has updated rows */
     }
     if (build->target.is_external) {
         TRY(engine_create_external_schema(build->connection, relation.catalog, relation.schema, err));

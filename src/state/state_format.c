@@ -149,6 +149,7 @@ static const Migration migrations[] = {
                ") STRICT, WITHOUT ROWID;"
 
                "ALTER TABLE snapshots ADD COLUMN config_json TEXT;" /* NULL: recorded by format 1 */
+               "ALTER TABLE snapshots ADD COLUMN physical_objects TEXT;"
 
                "PRAGMA user_version = 2;"},
 };

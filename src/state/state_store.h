@@ -50,6 +50,9 @@ typedef struct Snapshot {
     Str columns_json;
     /* Its model's configuration as fingerprints hash it (Model.config_json); empty: recorded before this was kept. */
     Str config_json;
+    /* Indexes and constraints that we created there: JSON list (project/physical_objects.h). Recording an empty text
+     * keeps what is recorded. */
+    Str physical_objects;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
 

@@ -1,0 +1,321 @@
+#include "project/physical_objects.h"
+
+#include "base/hash.h"
+#include "config/dsn.h"
+#include "config/json_writer.h"
+#include "config/scalar.h"
+
+#define NAME_SIZE_MAX 63 /* the shortest limit among the engines: PostgreSQL's */
+#define HASH_DIGITS 8
+
+/* ---- Kinds and places */
+
+typedef enum Enforcement { CREATED, AS_INDEX, NOT_ENFORCED } Enforcement;
+
+typedef struct KindRow {
+    Str name;           /* in the record; of constraints also in the declaration */
+    const char *word;   /* in the plan */
+    const char *prefix; /* of the generated name */
+    Enforcement at[PLACE_COUNT];
+} KindRow;
+
+/* clang-format off */
+static const KindRow kinds[] = {
+    /*                                                                            DuckDB        DuckLake      PostgreSQL */
+    [PHYSICAL_INDEX]        = {STR_INIT("index"),        "index",      "",       {CREATED,      NOT_ENFORCED, CREATED}},
+    [PHYSICAL_UNIQUE_INDEX] = {STR_INIT("unique_index"), "index",      "uniq__", {CREATED,      NOT_ENFORCED, CREATED}},
+    [PHYSICAL_PRIMARY_KEY]  = {STR_INIT("primary_key"),  "constraint", "pk",     {AS_INDEX,     NOT_ENFORCED, CREATED}},
+    [PHYSICAL_UNIQUE]       = {STR_INIT("unique"),       "constraint", "uniq__", {AS_INDEX,     NOT_ENFORCED, CREATED}},
+    [PHYSICAL_NOT_NULL]     = {STR_INIT("not_null"),     "constraint", "nn__",   {CREATED,      CREATED,      CREATED}},
+    [PHYSICAL_CHECK]        = {STR_INIT("check"),        "constraint", "chk__",  {NOT_ENFORCED, NOT_ENFORCED, CREATED}},
+    [PHYSICAL_FOREIGN_KEY]  = {STR_INIT("foreign_key"),  "constraint", "fk__",   {AS_INDEX,     NOT_ENFORCED, CREATED}},
+};
+/* clang-format on */
+static_assert(COUNT_OF(kinds) == PHYSICAL_KIND_COUNT, "one row per PhysicalKind");
+
+static const char *const place_names[] = {
+    [PLACE_DUCKDB] = "DuckDB", [PLACE_DUCKLAKE] = "DuckLake", [PLACE_POSTGRES] = "PostgreSQL"};
+static_assert(COUNT_OF(place_names) == PLACE_COUNT, "one name per PhysicalPlace");
+
+static bool find_kind(Str name, PhysicalKind *kind_out) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (str_equal(kinds[i].name, name)) {
+            *kind_out = (PhysicalKind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *physical_kind_word(PhysicalKind kind) {
+    return kinds[kind].word;
+}
+
+PhysicalPlace physical_place(const Project *project, const Model *model) {
+    const EngineConfig *engine = project_config_engine(project->config, model->engine);
+    if (model->materialise != MATERIALISE_TABLE) {
+        return str_equal(engine->type, STR("ducklake")) ? PLACE_DUCKLAKE : PLACE_DUCKDB;
+    }
+    Str alias = str_slice(model->target, 0, str_find_char(model->target, '.'));
+    for (size_t i = 0; i < engine->attach.count; i++) {
+        if (str_equal_fold(engine->attach.items[i].alias, alias) && dsn_is_postgres(engine->attach.items[i].uri)) {
+            return PLACE_POSTGRES;
+        }
+    }
+    return PLACE_DUCKDB;
+}
+
+/* ---- Names */
+
+static Str shorten(Str name, Arena *arena) {
+    if (name.size <= NAME_SIZE_MAX) {
+        return name;
+    }
+    Str hash = str_slice(sha256_hex(arena, name), 0, HASH_DIGITS);
+    Str head = str_slice(name, 0, NAME_SIZE_MAX - HASH_DIGITS - 2);
+    return str_format(arena, STR_FMT "__" STR_FMT, STR_ARG(head), STR_ARG(hash));
+}
+
+static Str generated_name(const Model *model, const PhysicalObject *object, Arena *arena) {
+    Str columns = str_join(arena, object->columns.items, object->columns.count, STR("__"));
+    Str suffix = columns;
+    if (object->kind == PHYSICAL_PRIMARY_KEY) {
+        suffix = STR_EMPTY;
+    } else if (object->kind == PHYSICAL_CHECK) {
+        suffix = str_slice(sha256_hex(arena, object->expression), 0, HASH_DIGITS);
+    }
+    return shorten(str_format(arena, "il__" STR_FMT "__%s" STR_FMT, STR_ARG(model->base), kinds[object->kind].prefix,
+                              STR_ARG(suffix)),
+                   arena);
+}
+
+Str physical_created_name(const PhysicalObject *object, Str table, bool is_owned, Arena *arena) {
+    if (!is_owned) {
+        return object->name;
+    }
+    Str hash = str_slice(sha256_hex(arena, table), 0, HASH_DIGITS);
+    return shorten(str_format(arena, STR_FMT "__" STR_FMT, STR_ARG(object->name), STR_ARG(hash)), arena);
+}
+
+/* ---- Reading the declaration, whose form was checked (project/model_physical.c) */
+
+typedef struct ObjectReader {
+    const Model *model;
+    PhysicalPlace place;
+    Arena *arena;
+    PhysicalObjectVec *objects;
+    StrVec *warnings;
+} ObjectReader;
+
+static StrVec texts_of(const ConfigValue *value, Arena *arena) {
+    StrVec texts = {0};
+    if (value != NULL && value->kind == CONFIG_SCALAR) {
+        str_vec_push(arena, &texts, value->text);
+    }
+    for (size_t i = 0; value != NULL && value->kind == CONFIG_LIST && i < value->count; i++) {
+        str_vec_push(arena, &texts, value->items[i]->text);
+    }
+    return texts;
+}
+
+static Str text_of(const ConfigValue *map, Str key) {
+    const ConfigValue *value = config_find(map, key);
+    return value != NULL && value->kind == CONFIG_SCALAR ? value->text : STR_EMPTY;
+}
+
+static void warn(const ObjectReader *reader, const PhysicalObject *object, const char *outcome) {
+    str_vec_push(reader->arena, reader->warnings,
+                 str_format(reader->arena, "model '" STR_FMT "': %s does not enforce " STR_FMT " " STR_FMT "; %s",
+                            STR_ARG(reader->model->name), place_names[reader->place], STR_ARG(kinds[object->kind].name),
+                            STR_ARG(object->name), outcome));
+}
+
+static bool has_object(const PhysicalObjectVec *objects, Str name) {
+    for (size_t i = 0; i < objects->count; i++) {
+        if (str_equal_fold(objects->items[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_object(const ObjectReader *reader, PhysicalObject object, Str name) {
+    object.name = name.size > 0 ? name : generated_name(reader->model, &object, reader->arena);
+    switch (kinds[object.kind].at[reader->place]) {
+    case NOT_ENFORCED:
+        warn(reader, &object, "nothing is created for it");
+        return;
+    case AS_INDEX:
+        warn(reader, &object, "a plain index is created in its place");
+        object = (PhysicalObject){.kind = PHYSICAL_INDEX, .name = object.name, .columns = object.columns};
+        break;
+    case CREATED:
+        break;
+    }
+    if (!has_object(reader->objects, object.name)) { /* written twice */
+        physical_object_vec_push(reader->arena, reader->objects, object);
+    }
+}
+
+static void read_index(const ObjectReader *reader, const ConfigValue *value) {
+    bool is_unique = false;
+    bool is_map = value->kind == CONFIG_MAP;
+    (void)scalar_to_bool(text_of(value, STR("unique")), &is_unique);
+    PhysicalObject object = {
+        .kind = is_unique ? PHYSICAL_UNIQUE_INDEX : PHYSICAL_INDEX,
+        .columns = texts_of(is_map ? config_find(value, STR("columns")) : value, reader->arena),
+    };
+    add_object(reader, object, text_of(value, STR("name")));
+}
+
+static void read_not_null(const ObjectReader *reader, const StrVec *columns, Str name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        PhysicalObject object = {.kind = PHYSICAL_NOT_NULL};
+        str_vec_push(reader->arena, &object.columns, columns->items[i]);
+        add_object(reader, object, columns->count == 1 ? name : STR_EMPTY);
+    }
+}
+
+/* {type: parameters}, or {type: …, parameters …} */
+static void read_constraint(const ObjectReader *reader, const ConfigValue *value) {
+    Str type = text_of(value, STR("type"));
+    const ConfigValue *parameters = type.size > 0 ? value : value->entries[0].value;
+    PhysicalObject object = {0};
+    if (!find_kind(type.size > 0 ? type : value->entries[0].key, &object.kind)) {
+        return;
+    }
+    bool is_map = parameters->kind == CONFIG_MAP;
+    Str name = text_of(parameters, STR("name"));
+    object.columns = texts_of(is_map ? config_find(parameters, STR("columns")) : parameters, reader->arena);
+    object.expression = text_of(parameters, STR("expression"));
+    object.to = text_of(parameters, STR("to"));
+    object.fields = texts_of(config_find(parameters, STR("fields")), reader->arena);
+    if (object.kind == PHYSICAL_NOT_NULL) {
+        read_not_null(reader, &object.columns, name);
+    } else {
+        add_object(reader, object, name);
+    }
+}
+
+/* One value stands for a list of one. */
+static void read_all(const ObjectReader *reader, const ConfigValue *value,
+                     void (*read)(const ObjectReader *reader, const ConfigValue *value)) {
+    if (value == NULL || value->kind == CONFIG_NULL) {
+        return;
+    }
+    size_t count = value->kind == CONFIG_LIST ? value->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        read(reader, value->kind == CONFIG_LIST ? value->items[i] : value);
+    }
+}
+
+static bool is_managed(const Model *model, Str part) {
+    return !str_equal(text_of(model->schema_policy, part), STR("ignore"));
+}
+
+/* DuckDB finds a duplicate where a transaction deletes rows and updates others, and a unique index stands beside
+ * another one: full_merge does just that. */
+static void warn_of_unique(const ObjectReader *reader) {
+    const Model *model = reader->model;
+    bool is_full_merge = model->strategy == STRATEGY_FULL_MERGE && reader->place == PLACE_DUCKDB;
+    for (size_t i = 0; is_full_merge && reader->objects->count > 1 && i < reader->objects->count; i++) {
+        if (reader->objects->items[i].kind == PHYSICAL_UNIQUE_INDEX) {
+            str_vec_push(
+                reader->arena, reader->warnings,
+                str_format(reader->arena,
+                           "model '" STR_FMT "': full_merge may fail over the unique index " STR_FMT
+                           " beside another one, with a duplicate that is none; declare a check `unique` instead",
+                           STR_ARG(model->name), STR_ARG(reader->objects->items[i].name)));
+        }
+    }
+}
+
+void physical_objects_wanted(const Project *project, const Model *model, Arena *arena, PhysicalObjectVec *objects_out,
+                             StrVec *warnings_out) {
+    PhysicalObjectVec objects = {0};
+    StrVec warnings = {0};
+    if (model->materialise == MATERIALISE_VIRTUAL || model->materialise == MATERIALISE_TABLE) {
+        ObjectReader reader = {model, physical_place(project, model), arena, &objects, &warnings};
+        read_all(&reader, is_managed(model, STR("indexes")) ? model->indexes : NULL, read_index);
+        read_all(&reader, is_managed(model, STR("constraints")) ? model->constraints : NULL, read_constraint);
+        warn_of_unique(&reader);
+    }
+    *objects_out = objects;
+    *warnings_out = warnings;
+}
+
+/* ---- The record */
+
+Str physical_objects_to_json(const PhysicalObjectVec *objects, Arena *arena) {
+    AUTO(strbuf) StrBuf text = {0};
+    JsonWriter json;
+    json_writer_init(&json, &text, JSON_COMPACT);
+    json_begin_array(&json);
+    for (size_t i = 0; i < objects->count; i++) {
+        const PhysicalObject *object = &objects->items[i];
+        json_begin_object(&json);
+        json_text_field(&json, STR("kind"), kinds[object->kind].name);
+        json_text_field(&json, STR("name"), object->name);
+        json_text_list_field(&json, STR("columns"), object->columns.items, object->columns.count);
+        json_text_field(&json, STR("expression"), object->expression);
+        json_text_field(&json, STR("to"), object->to);
+        json_text_list_field(&json, STR("fields"), object->fields.items, object->fields.count);
+        json_bool_field(&json, STR("found"), object->is_found);
+        json_end_object(&json);
+    }
+    json_end_array(&json);
+    return strbuf_copy(&text, arena);
+}
+
+void physical_objects_from_json(Str json, Arena *arena, PhysicalObjectVec *objects_out) {
+    PhysicalObjectVec objects = {0};
+    ConfigValue *list = NULL;
+    AUTO(error) Error ignored; /* the header says what an unreadable record means */
+    error_init(&ignored);
+    bool is_read = json.size > 0 && !failed(json_read(json, STR("physical objects"), arena, &list, &ignored));
+    for (size_t i = 0; is_read && list->kind == CONFIG_LIST && i < list->count; i++) {
+        const ConfigValue *map = list->items[i];
+        PhysicalObject object = {
+            .name = text_of(map, STR("name")),
+            .columns = texts_of(config_find(map, STR("columns")), arena),
+            .expression = text_of(map, STR("expression")),
+            .to = text_of(map, STR("to")),
+            .fields = texts_of(config_find(map, STR("fields")), arena),
+            .is_found = str_equal(text_of(map, STR("found")), STR("true")),
+        };
+        if (find_kind(text_of(map, STR("kind")), &object.kind)) {
+            physical_object_vec_push(arena, &objects, object);
+        }
+    }
+    *objects_out = objects;
+}
+
+/* ---- Comparing */
+
+static bool texts_equal(const StrVec *a, const StrVec *b) {
+    bool equal = a->count == b->count;
+    for (size_t i = 0; equal && i < a->count; i++) {
+        equal = str_equal(a->items[i], b->items[i]);
+    }
+    return equal;
+}
+
+bool physical_object_equal(const PhysicalObject *a, const PhysicalObject *b) {
+    return a->kind == b->kind && str_equal(a->name, b->name) && str_equal(a->expression, b->expression) &&
+           str_equal(a->to, b->to) && texts_equal(&a->columns, &b->columns) && texts_equal(&a->fields, &b->fields);
+}
+
+PhysicalObjectVec physical_objects_without(const PhysicalObjectVec *objects, const PhysicalObjectVec *others,
+                                           Arena *arena) {
+    PhysicalObjectVec left = {0};
+    for (size_t i = 0; i < objects->count; i++) {
+        bool is_found = false;
+        for (size_t k = 0; k < others->count; k++) {
+            is_found = is_found || physical_object_equal(&objects->items[i], &others->items[k]);
+        }
+        if (!is_found) {
+            physical_object_vec_push(arena, &left, objects->items[i]);
+        }
+    }
+    return left;
+}
