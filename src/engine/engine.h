@@ -45,6 +45,7 @@ typedef struct EngineOptions {
     bool read_only;             /* nothing is written or created; a missing database is an error */
     /* Attachments that statements may write to; the others are read only. NULL: none. Kept. Nothing when read_only. */
     const StrVec *writable_aliases;
+    const StrVec *unused_aliases; /* attachments that are not opened. NULL: none. Kept */
 } EngineOptions;
 
 /* Contacts nothing. ConfigurationError: a type that this build has not, an unresolved ${NAME}. */

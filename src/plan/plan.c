@@ -1,6 +1,8 @@
 /* The comparison: project × what was promoted × what was built. */
 #include "plan/plan.h"
 
+#include "plan/delivery.h"
+
 #include <stdlib.h>
 
 /* A model's recorded versions, in no order. */
@@ -119,13 +121,45 @@ static ChangeReason reason_of(const Comparison *comparison, const Model *model) 
     return first_changed_upstream(comparison->plan, model) != NULL ? REASON_UPSTREAM : REASON_DEFINITION;
 }
 
-/* Until a change can be proven harmless it is breaking. One of a delivered table or file holds from the next delivery
- * on: what can not be delivered into the columns that are there is refused before the first row. */
-static ChangeCategory category_of(const Pointer *pointer, const Model *model) {
-    if (pointer == NULL) {
-        return CATEGORY_NONE;
+/* The columns of a query by its text alone, without types; none: it does not tell. */
+static DuckColumnVec columns_by_text(const Model *model, Arena *arena) {
+    DuckColumnVec columns = {0};
+    size_t count = model->facts == NULL ? 0 : model->facts->output_names.count;
+    for (size_t i = 0; i < count; i++) {
+        Str name = model->facts->output_names.items[i];
+        if (name.size == 0) {
+            return (DuckColumnVec){0};
+        }
+        duck_column_vec_push(arena, &columns, (DuckColumn){.name = name});
     }
-    return model_is_terminal(model) ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
+    return columns;
+}
+
+/* A change of a delivery holds from the next one on, unless its columns do not fit; what only the engine can tell is
+ * refused before the first row. */
+static Status classify_delivery(const Comparison *comparison, PlanChange *change, Error *err) {
+    const Model *model = change->model;
+    Arena *arena = comparison->plan->arena;
+    change->category = CATEGORY_FORWARD_ONLY;
+    DuckColumnVec columns = columns_by_text(model, arena);
+    const Snapshot *last = delivery_find_last(&comparison->state->snapshots, model);
+    bool is_gated = !str_vec_contains(&model->environments, comparison->plan->environment);
+    if (is_gated || last == NULL || columns.count == 0) {
+        return OK;
+    }
+    return delivery_classify(model, &columns, last, arena, &change->category, &change->blocking, err);
+}
+
+/* Until a change can be proven harmless it is breaking. */
+static Status classify(const Comparison *comparison, PlanChange *change, Error *err) {
+    if (change->type == CHANGE_ADDED) {
+        return OK;
+    }
+    if (model_is_terminal(change->model)) {
+        return classify_delivery(comparison, change, err);
+    }
+    change->category = CATEGORY_BREAKING;
+    return OK;
 }
 
 static PlanChange compare_model(const Comparison *comparison, const Model *model) {
@@ -137,7 +171,6 @@ static PlanChange compare_model(const Comparison *comparison, const Model *model
         .model = model,
         .name = model->name,
         .type = pointer == NULL ? CHANGE_ADDED : CHANGE_MODIFIED,
-        .category = category_of(pointer, model),
         .reason = reason,
         .reason_upstream = upstream == NULL ? STR_EMPTY : upstream->name,
         .previous_fingerprint = pointer == NULL ? STR_EMPTY : pointer->fingerprint,
@@ -158,14 +191,16 @@ static PlanTask task_of(const Comparison *comparison, const Model *model, Change
     return task;
 }
 
-static void add_changed_model(Comparison *comparison, const Model *model) {
+static Status add_changed_model(Comparison *comparison, const Model *model, Error *err) {
     Plan *plan = comparison->plan;
     PlanChange change = compare_model(comparison, model);
+    TRY(classify(comparison, &change, err));
     PlanTask task = task_of(comparison, model, change.category);
     change.reused = task.action == TASK_REUSE;
     plan->is_breaking = plan->is_breaking || change.category == CATEGORY_BREAKING;
     plan_change_vec_push(plan->arena, &plan->changes, change);
     plan_task_vec_push(plan->arena, &plan->tasks, task);
+    return OK;
 }
 
 static void add_unchanged_model(Comparison *comparison, const Model *model) {
@@ -207,14 +242,14 @@ static void add_removed_models(Comparison *comparison) {
     }
 }
 
-static void add_changes(Comparison *comparison) {
+static Status add_changes(Comparison *comparison, Error *err) {
     Plan *plan = comparison->plan;
     for (size_t i = 0; i < plan->project->model_count; i++) {
         if (!comparison->selection.contains[i]) {
             continue;
         }
         if (plan->is_modified[i]) {
-            add_changed_model(comparison, plan->project->models[i]);
+            TRY(add_changed_model(comparison, plan->project->models[i], err));
         } else {
             add_unchanged_model(comparison, plan->project->models[i]);
         }
@@ -223,6 +258,7 @@ static void add_changes(Comparison *comparison) {
         add_removed_models(comparison);
     }
     plan->is_empty = plan->changes.count == 0 && plan->metadata.count == 0;
+    return OK;
 }
 
 static Plan *plan_create(const Project *project, Str environment) {
@@ -248,7 +284,7 @@ Status plan_build(const Project *project, const PlanState *state, const PlanOpti
     };
     find_promoted(&comparison);
     TRY(select_models(&comparison, err));
-    add_changes(&comparison);
+    TRY(add_changes(&comparison, err));
     *plan_out = TAKE(plan);
     return OK;
 }
@@ -259,7 +295,18 @@ void plan_destroy(Plan *plan) {
     }
 }
 
+static Status refuse_blocking(const Plan *plan, Error *err) {
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        if (change->blocking.size > 0) {
+            return delivery_refuse(change->model, change->blocking, err);
+        }
+    }
+    return OK;
+}
+
 Status plan_check_gate(const Plan *plan, bool force, Error *err) {
+    TRY(refuse_blocking(plan, err));
     if (!plan->is_breaking || force) {
         return OK;
     }

@@ -4,6 +4,7 @@
 #include "base/test_hooks.h"
 #include "project/graph.h"
 #include "run/apply_steps.h"
+#include "run/attachments.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
 #include "run/metadata_checks.h"
@@ -111,25 +112,10 @@ static bool needs_warehouse(const Plan *plan) {
     return false;
 }
 
-/* Attachments into which this command delivers; the others are opened for reading only. */
-static StrVec written_aliases(const Apply *apply) {
-    const Plan *plan = apply->result->plan;
-    StrVec aliases = {0};
-    for (size_t i = 0; i < plan->tasks.count; i++) {
-        const Model *model = plan->tasks.items[i].model;
-        bool delivers = model->materialise == MATERIALISE_TABLE &&
-                        str_vec_contains(&model->environments, apply->options->environment);
-        Str alias = relation_of_target(model).catalog;
-        if (delivers && !str_vec_contains(&aliases, alias)) {
-            str_vec_push(apply->session->arena, &aliases, alias);
-        }
-    }
-    return aliases;
-}
-
 static Status open_warehouse(Apply *apply, EngineConnection **connection_out, Error *err) {
-    StrVec aliases = written_aliases(apply);
-    session_write_attachments(apply->session, &aliases);
+    StrVec written = attachments_written(apply->result->plan, apply->result->arena);
+    StrVec unused = attachments_unused(apply->result->plan, apply->result->arena);
+    session_use_attachments(apply->session, &written, &unused);
     TRY(session_engine(apply->session, false, &apply->build.engine, err));
     TRY(engine_connect(apply->build.engine, connection_out, err));
     EngineCatalog *catalog = NULL;

@@ -219,6 +219,7 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
         .root = project_config->root,
         .read_only = read_only,
         .writable_aliases = &session->writable_aliases,
+        .unused_aliases = &session->unused_aliases,
     };
     TRY(engine_create(&options, &session->engine, err));
     session->engine_is_read_only = read_only;
@@ -226,14 +227,31 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
     return OK;
 }
 
-void session_write_attachments(Session *session, const StrVec *aliases) {
-    for (size_t i = 0; i < aliases->count; i++) {
-        if (!str_vec_contains(&session->writable_aliases, aliases->items[i])) {
-            str_vec_push(session->arena, &session->writable_aliases, str_copy(session->arena, aliases->items[i]));
-            test_poller_stop(TAKE(session->poller));
-            engine_destroy(TAKE(session->engine));
+static bool has_all(const StrVec *aliases, const StrVec *wanted) {
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (!str_vec_contains(aliases, wanted->items[i])) {
+            return false;
         }
     }
+    return true;
+}
+
+static StrVec copy_names(Session *session, const StrVec *names) {
+    StrVec copies = {0};
+    for (size_t i = 0; i < names->count; i++) {
+        str_vec_push(session->arena, &copies, str_copy(session->arena, names->items[i]));
+    }
+    return copies;
+}
+
+void session_use_attachments(Session *session, const StrVec *written, const StrVec *unused) {
+    bool fits = has_all(&session->writable_aliases, written) && has_all(unused, &session->unused_aliases);
+    if (!fits) {
+        test_poller_stop(TAKE(session->poller));
+        engine_destroy(TAKE(session->engine));
+    }
+    session->writable_aliases = copy_names(session, written);
+    session->unused_aliases = copy_names(session, unused);
 }
 
 Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err) {
