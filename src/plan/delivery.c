@@ -17,6 +17,12 @@ SqlRelation delivery_place(const Model *model) {
     };
 }
 
+bool delivery_is_shared(const Model *a, const Model *b) {
+    SqlRelation left = delivery_place(a), right = delivery_place(b);
+    return str_equal_fold(left.catalog, right.catalog) && str_equal_fold(left.schema, right.schema) &&
+           str_equal_fold(left.name, right.name);
+}
+
 static bool is_at(const Snapshot *snapshot, SqlRelation place) {
     return str_equal_fold(snapshot->physical_catalog, place.catalog) &&
            str_equal_fold(snapshot->physical_schema, place.schema) &&

@@ -11,6 +11,8 @@
  * path of its file as it is written. */
 SqlRelation delivery_place(const Model *model);
 
+bool delivery_is_shared(const Model *a, const Model *b); /* they deliver to one place */
+
 /* What is recorded of a delivery: JSON list of {name, type}, bookkeeping columns included, key columns with `key`. */
 Str delivery_columns_json(const Model *model, const DuckColumnVec *columns, Arena *arena);
 

@@ -7,6 +7,7 @@
 #include "run/attachments.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/delivery_record.h"
 #include "run/metadata_checks.h"
 #include "run/promotion.h"
 #include "run/run_preview.h"
@@ -181,6 +182,17 @@ static Status create_physical_schemas(Apply *apply, EngineConnection *connection
     return engine_create_schemas(connection, &schemas, err);
 }
 
+static Status prepare_deliveries(Apply *apply, EngineConnection *connection, Error *err) {
+    for (size_t i = 0; i < apply->model_count; i++) {
+        const Model *model = apply->result->plan->tasks.items[i].model;
+        const BuildTarget *target = &apply->result->targets[i];
+        if (model->materialise == MATERIALISE_TABLE && !target->is_gated && !target->is_skipped) {
+            TRY(delivery_prepare(connection, model, err));
+        }
+    }
+    return OK;
+}
+
 static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
     const Plan *plan = apply->result->plan;
     AUTO(engine_connection) EngineConnection *connection = NULL;
@@ -194,7 +206,8 @@ static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
         return OK; /* only ephemeral models */
     }
     TRY(promotion_preflight(connection, apply->build.catalog, intent_out, err));
-    return create_physical_schemas(apply, connection, err);
+    TRY(create_physical_schemas(apply, connection, err));
+    return prepare_deliveries(apply, connection, err);
 }
 
 /* ---- Step 6: what became of the models. */
@@ -245,6 +258,7 @@ static Status build_all(Apply *apply, ErrorList *faults, Error *err) {
     apply->build.targets = apply->result->targets;
     apply->build.zone = apply->zone;
     apply->build.now = apply->windows.now;
+    apply->build.run_id = delivery_run_id(apply->result->arena);
     pthread_mutex_init(&apply->build.state_mutex, NULL);
     Status status = apply_build_models(apply, err);
     pthread_mutex_destroy(&apply->build.state_mutex);

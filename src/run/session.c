@@ -1,6 +1,8 @@
 #include "run/session.h"
 
 #include "base/files.h"
+#include "config/dsn.h"
+#include "plan/delivery.h"
 #include "plan/fingerprint.h"
 #include "run/test_poller.h"
 
@@ -196,6 +198,21 @@ static bool has_setting(const EngineConfig *config, Str name) {
     return false;
 }
 
+/* Whoever only reads does without a database file that a first delivery is still to make. */
+static void leave_out_missing(Session *session, const EngineConfig *config) {
+    for (size_t i = 0; i < session->project->model_count; i++) {
+        const Model *model = session->project->models[i];
+        Str alias = model->materialise == MATERIALISE_TABLE ? delivery_place(model).catalog : STR_EMPTY;
+        for (size_t a = 0; a < config->attach.count; a++) {
+            const AttachConfig *attachment = &config->attach.items[a];
+            bool is_file = !dsn_is_postgres(attachment->uri) && !dsn_has_scheme(attachment->uri);
+            if (is_file && str_equal_fold(attachment->alias, alias) && !file_exists(attachment->uri)) {
+                str_vec_push(session->arena, &session->unused_aliases, attachment->alias);
+            }
+        }
+    }
+}
+
 static Status open_engine(Session *session, bool read_only, Error *err) {
     const ProjectConfig *project_config = session->project->config;
     const EngineConfig *configured = project_config_engine(project_config, project_config->default_engine);
@@ -214,6 +231,9 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
         config->settings = settings;
     }
 
+    if (read_only) {
+        leave_out_missing(session, config);
+    }
     EngineOptions options = {
         .config = config,
         .root = project_config->root,
