@@ -32,6 +32,7 @@ typedef struct EngineCapabilities {
     bool row_counts;        /* statements tell how many rows they changed */
     bool parallel_writers;  /* connections may write at the same time; else the engine makes them wait, see below */
     bool merge_two_actions; /* an UPDATE and a DELETE in one MERGE */
+    bool fixed_types;       /* of a target: ALTER cannot change the type of a column */
     bool nested_columns;    /* STRUCT, MAP and UNION columns, lists of lists */
 } EngineCapabilities;
 

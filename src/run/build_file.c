@@ -152,6 +152,15 @@ static Status check_place(const Model *model, Str path, Error *err) {
     return OK;
 }
 
+static Status write_temporary(Build *build, const SqlText *copy, Str temporary, int64_t *rows_out, Error *err) {
+    TRY(test_hook("build.file", err));
+    TRY(engine_execute(build->connection, copy, rows_out, err));
+    if (is_partitioned(build->task->model) && *rows_out == 0) {
+        TRY(directory_create_all(temporary, err)); /* no row, no part, but still a folder */
+    }
+    return test_hook("build.file_written", err);
+}
+
 Status build_deliver_file(Build *build, const SqlRelation *staged, Error *err) {
     Str path = expand_path(build);
     Str temporary = file_temporary_name(build->arena, path);
@@ -161,15 +170,10 @@ Status build_deliver_file(Build *build, const SqlRelation *staged, Error *err) {
     file_remove_temporaries(path); /* of a process that was killed */
 
     int64_t rows = 0;
-    TRY(test_hook("build.file", err));
-    if (failed(engine_execute(build->connection, &copy, &rows, err))) {
+    if (failed(write_temporary(build, &copy, temporary, &rows, err))) {
         file_remove_tree(temporary);
         return err->kind == ERROR_INTERRUPTED ? FAILED : error_wrap(err, "writing '" STR_FMT "'", STR_ARG(path));
     }
-    if (is_partitioned(build->task->model) && rows == 0) {
-        TRY(directory_create_all(temporary, err)); /* no row, no part, but still a folder */
-    }
-    TRY(test_hook("build.file_written", err));
     TRY(file_publish(temporary, path, err));
     build->rows = (RowCounts){.is_known = engine_capabilities(build->context->engine)->row_counts, .inserted = rows};
     return OK;
