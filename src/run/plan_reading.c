@@ -1,6 +1,7 @@
 #include "base/files.h"
 #include "project/graph.h"
 #include "run/apply_steps.h"
+#include "run/plan_drift.h"
 
 /* A warehouse file that somebody removed took every relation with it: what the state remembers is built anew. */
 static bool is_warehouse_gone(const Project *project) {
@@ -24,7 +25,9 @@ static Status read_plan(Session *session, const PlanOptions *options, Plan **pla
     TRY(recovery_finish_if_needed(session, err));
     StateStore *state = NULL;
     TRY(session_state_for_reading(session, &state, err));
-    return plan_from_state(session->project, state, options, session->arena, plan_out, err);
+    TRY(plan_from_state(session->project, state, options, session->arena, plan_out, err));
+    plan_look_at_targets(session, *plan_out);
+    return OK;
 }
 
 Status plan_for_reading(Session *session, const PlanOptions *options, Plan **plan_out, ErrorList *faults) {

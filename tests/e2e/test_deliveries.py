@@ -383,6 +383,16 @@ def test_01_12_5_reject_refuses_a_column_that_the_target_lacks(project):
     assert delivered(project) == [[1, "a"], [2, "b"], [3, "c"]]
 
 
+def test_01_12_5_plan_shows_what_reject_blocks(project):
+    header = "strategy: merge, key: id, schema: {columns: reject}"
+    start(project, table(header, "SELECT id, v FROM src.items"))
+    project.write(table(header, "SELECT id, v, 1 AS w FROM src.items"))
+    plan = project.json("plan", code=1)
+    assert plan["blocking"] == ["t: column 'w' is not in the target, and its schema policy is reject"]
+    assert project.json("apply", "--force", code=1)["error"]["kind"] == "PlanError"
+    assert delivered(project) == [[1, "a"], [2, "b"], [3, "c"]]
+
+
 def test_01_12_3_ignore_alters_nothing(project):
     start(project, table("strategy: merge, key: id, schema: {columns: ignore}"))
     project.load("ALTER TABLE items ADD COLUMN w INTEGER")
