@@ -128,8 +128,9 @@ static Status refuse_foreign_entry(Str path, Str entry, Error *err) {
     if (str_find_char(str_slice(entry, 0, str_find_char(entry, '/')), '=') != STR_NOT_FOUND) {
         return OK;
     }
-    error_set(err, ERROR_EXECUTION, "cannot write '" STR_FMT "': the folder holds '" STR_FMT "', which is no part of it",
-              STR_ARG(path), STR_ARG(entry));
+    error_set(err, ERROR_EXECUTION,
+              "cannot write '" STR_FMT "': the folder holds '" STR_FMT "', which is no part of it", STR_ARG(path),
+              STR_ARG(entry));
     error_hint(err, "move it away, or give the model another path:");
     return FAILED;
 }

@@ -32,8 +32,8 @@ static Status create_record_table(EngineConnection *connection, const Model *mod
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "CREATE TABLE ");
     sql_relation(&sql, table);
-    strbuf_text(&sql, " (\"run\" VARCHAR, \"model\" VARCHAR, \"fingerprint\" VARCHAR, \"target\" VARCHAR, \"rows\" BIGINT, "
-                      "\"committed_at\" TIMESTAMP)");
+    strbuf_text(&sql, " (\"run\" VARCHAR, \"model\" VARCHAR, \"fingerprint\" VARCHAR, \"target\" VARCHAR, "
+                      "\"rows\" BIGINT, \"committed_at\" TIMESTAMP)");
     SqlText text = sql_text_own(arena, strbuf_copy(&sql, arena));
     if (failed(engine_execute(connection, &text, NULL, err))) {
         return error_wrap(err, "creating the table of deliveries beside " STR_FMT, STR_ARG(model->target));

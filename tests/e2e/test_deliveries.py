@@ -205,7 +205,7 @@ def test_01_12_2_a_failed_write_leaves_the_old_file(project, hook):
     assert not temporaries(project)
 
 
-def test_01_12_1_only_in_the_allowed_environment(project):
+def test_03_6_6_only_in_the_allowed_environment(project):
     project.write({"interlace.yaml": "timezone: UTC\n", **file("path: f.csv", "SELECT 1 AS id")})
     result = project.json("apply", "-e", "dev")
     assert result["gated"] == ["f"]
@@ -383,7 +383,7 @@ def test_01_12_5_reject_refuses_a_column_that_the_target_lacks(project):
     assert delivered(project) == [[1, "a"], [2, "b"], [3, "c"]]
 
 
-def test_01_12_5_plan_shows_what_reject_blocks(project):
+def test_03_5_4_plan_shows_what_reject_blocks(project):
     header = "strategy: merge, key: id, schema: {columns: reject}"
     start(project, table(header, "SELECT id, v FROM src.items"))
     project.write(table(header, "SELECT id, v, 1 AS w FROM src.items"))
