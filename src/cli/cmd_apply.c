@@ -141,6 +141,21 @@ static void print_built_models(Cli *cli, const ApplyResult *result) {
     table_write(table, &cli->out, &cli->text);
 }
 
+/* What stays inside: "Gated in 'dev': out.crm, out.csv" */
+static void print_gated_line(Cli *cli, const RunSummary *summary) {
+    StrVec names = {0};
+    for (size_t i = 0; i < summary->model_count; i++) {
+        if (summary->models[i].outcome == OUTCOME_GATED) {
+            str_vec_push(cli->arena, &names, summary->models[i].model->name);
+        }
+    }
+    if (names.count > 0) {
+        Str list = str_join(cli->arena, names.items, names.count, STR(", "));
+        cli_line(cli, "Gated in '" STR_FMT "', nothing delivered: " STR_FMT, STR_ARG(summary->environment),
+                 STR_ARG(list));
+    }
+}
+
 /* "Built 3 model(s)", "Ran 2 model(s) (31 task(s))". */
 static void append_done(Cli *cli, const RunSummary *summary, WindowVerb verb) {
     static const char *const words[] = {
@@ -195,6 +210,9 @@ static void print_for_people(ApplyWatch *watch, const ApplyResult *result, const
     }
     if (!cli_is_quiet(cli) && checks->count > 0) {
         print_checks_line(cli, checks);
+    }
+    if (!cli_is_quiet(cli)) {
+        print_gated_line(cli, summary);
     }
     print_final_line(cli, summary, watch->options->verb, is_failure);
 }

@@ -4,6 +4,8 @@
 
 #include "run/apply.h"
 
+#include <stdlib.h>
+
 #define EXIT_CHANGES 3
 #define EXIT_BREAKING 4
 
@@ -37,6 +39,15 @@ static int detailed_exit_code(const Plan *plan) {
     return plan->is_empty ? 0 : plan->is_breaking ? EXIT_BREAKING : EXIT_CHANGES;
 }
 
+static bool has_blocking(const Plan *plan) {
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        if (plan->changes.items[i].blocking.size > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Status command_plan(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
@@ -51,7 +62,9 @@ Status command_plan(Cli *cli, ErrorList *faults) {
     };
     TRY(plan_for_reading(session, &options, &plan, faults));
     print_plan(cli, plan);
-    if (invocation_flag(cli->invocation, OPTION_DETAILED_EXIT_CODE)) {
+    if (has_blocking(plan)) {
+        cli->exit_code = EXIT_FAILURE;
+    } else if (invocation_flag(cli->invocation, OPTION_DETAILED_EXIT_CODE)) {
         cli->exit_code = detailed_exit_code(plan);
     }
     return OK;

@@ -29,7 +29,7 @@ static const PlanTask **tasks_of_changes(const Plan *plan, Arena *arena) {
     return tasks;
 }
 
-static TableCell build_cell(const PlanTask *task) {
+static TableCell build_cell(const Plan *plan, const PlanTask *task) {
     static const struct BuildWord {
         Str text;
         Style style;
@@ -40,6 +40,10 @@ static TableCell build_cell(const PlanTask *task) {
     };
     if (task != NULL && task->history != NULL) {
         return CELL_STYLED(STR("copy + run"), STYLE_CALM);
+    }
+    if (task != NULL && model_is_terminal(task->model)) {
+        bool is_gated = !str_vec_contains(&task->model->environments, plan->environment);
+        return is_gated ? CELL_STYLED(STR("gated"), STYLE_CALM) : CELL(STR("deliver"));
     }
     return task == NULL ? CELL(STR_EMPTY) : CELL_STYLED(words[task->action].text, words[task->action].style);
 }
@@ -59,7 +63,7 @@ static void append_table(Cli *cli, const Plan *plan) {
             CELL(change->name),
             CELL_STYLED(str_from(change_type_name(change->type)), change_styles[change->type]),
             CELL_STYLED(str_from(change_category_name(change->category)), category_styles[change->category]),
-            build_cell(tasks[i]),
+            build_cell(plan, tasks[i]),
         };
         table_add(table, cells);
     }
@@ -106,8 +110,13 @@ static void append_notes(Cli *cli, const Plan *plan) {
 static void append_gate(Cli *cli, const Plan *plan) {
     StrVec breaking = {0};
     for (size_t i = 0; i < plan->changes.count; i++) {
-        if (plan->changes.items[i].category == CATEGORY_BREAKING) {
-            str_vec_push(cli->arena, &breaking, plan->changes.items[i].name);
+        const PlanChange *change = &plan->changes.items[i];
+        if (change->blocking.size > 0) {
+            append_labelled(cli, "blocking", STYLE_BAD,
+                            str_format(cli->arena, STR_FMT ": " STR_FMT " (--force does not help)",
+                                       STR_ARG(change->name), STR_ARG(change->blocking)));
+        } else if (change->category == CATEGORY_BREAKING) {
+            str_vec_push(cli->arena, &breaking, change->name);
         }
     }
     if (breaking.count > 0) {

@@ -58,10 +58,9 @@ Str family_postgres_target(Arena *arena, Str uri) {
     return str_format(arena, STR_FMT "%sconnect_timeout=10", STR_ARG(target), !is_uri ? " " : has_query ? "&" : "?");
 }
 
-static bool is_writable(const EngineOptions *options, Str alias) {
-    const StrVec *writable = options->writable_aliases;
-    for (size_t i = 0; writable != NULL && !options->read_only && i < writable->count; i++) {
-        if (str_equal_fold(writable->items[i], alias)) {
+static bool has_alias(const StrVec *aliases, Str alias) {
+    for (size_t i = 0; aliases != NULL && i < aliases->count; i++) {
+        if (str_equal_fold(aliases->items[i], alias)) {
             return true;
         }
     }
@@ -87,7 +86,7 @@ static Status attach_postgres(FamilyDatabase *database, const AttachConfig *atta
 /* Read only unless something is delivered there: so other programs may read the same files meanwhile. */
 static Status attach(FamilyDatabase *database, const EngineOptions *options, const AttachConfig *attachment,
                      Error *err) {
-    bool writable = is_writable(options, attachment->alias);
+    bool writable = !options->read_only && has_alias(options->writable_aliases, attachment->alias);
     if (dsn_is_postgres(attachment->uri)) {
         return attach_postgres(database, attachment, writable, err);
     }
@@ -103,7 +102,8 @@ static Status attach(FamilyDatabase *database, const EngineOptions *options, con
 Status family_attach_all(FamilyDatabase *database, const EngineOptions *options, Error *err) {
     const AttachConfigVec *attachments = &options->config->attach;
     for (size_t i = 0; i < attachments->count; i++) {
-        if (failed(attach(database, options, &attachments->items[i], err))) {
+        bool is_used = !has_alias(options->unused_aliases, attachments->items[i].alias);
+        if (is_used && failed(attach(database, options, &attachments->items[i], err))) {
             error_place(err, attachments->items[i].place);
             return FAILED;
         }

@@ -32,6 +32,7 @@ typedef struct EngineCapabilities {
     bool row_counts;        /* statements tell how many rows they changed */
     bool parallel_writers;  /* connections may write at the same time; else the engine makes them wait, see below */
     bool merge_two_actions; /* an UPDATE and a DELETE in one MERGE */
+    bool fixed_types;       /* of a target: ALTER cannot change the type of a column */
     bool nested_columns;    /* STRUCT, MAP and UNION columns, lists of lists */
 } EngineCapabilities;
 
@@ -45,6 +46,7 @@ typedef struct EngineOptions {
     bool read_only;             /* nothing is written or created; a missing database is an error */
     /* Attachments that statements may write to; the others are read only. NULL: none. Kept. Nothing when read_only. */
     const StrVec *writable_aliases;
+    const StrVec *unused_aliases; /* attachments that are not opened. NULL: none. Kept */
 } EngineOptions;
 
 /* Contacts nothing. ConfigurationError: a type that this build has not, an unresolved ${NAME}. */

@@ -114,6 +114,7 @@ static const EngineCapabilities postgres_capabilities = {
     .parallel_writers = true,
     .merge_two_actions = true,
     .nested_columns = false,
+    .fixed_types = true,
 };
 
 static const AttachConfig *find_attachment(const Engine *engine, Str alias) {

@@ -1,6 +1,7 @@
 /* The comparison: project × what was promoted × what was built. */
 #include "plan/plan.h"
 
+#include "plan/delivery.h"
 #include "plan/plan_history.h"
 #include "project/physical_objects.h"
 
@@ -134,14 +135,45 @@ static bool goes_on_from_copy(const Comparison *comparison, const Model *model) 
            str_equal(previous->engine, model->engine);
 }
 
-/* Until a change can be proven harmless it is breaking. One of a delivered table or file holds from the next delivery
- * on: what can not be delivered into the columns that are there is refused before the first row. */
-static ChangeCategory category_of(const Comparison *comparison, const Model *model) {
-    if (comparison->promoted[model->index] == NULL) {
-        return CATEGORY_NONE;
+/* The columns of a query by its text alone, without types; none: it does not tell. */
+static DuckColumnVec columns_by_text(const Model *model, Arena *arena) {
+    DuckColumnVec columns = {0};
+    size_t count = model->facts == NULL ? 0 : model->facts->output_names.count;
+    for (size_t i = 0; i < count; i++) {
+        Str name = model->facts->output_names.items[i];
+        if (name.size == 0) {
+            return (DuckColumnVec){0};
+        }
+        duck_column_vec_push(arena, &columns, (DuckColumn){.name = name});
     }
-    bool holds_from_now_on = model_is_terminal(model) || goes_on_from_copy(comparison, model);
-    return holds_from_now_on ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
+    return columns;
+}
+
+/* A change of a delivery holds from the next one on, unless its columns do not fit; what only the engine can tell is
+ * refused before the first row. */
+static Status classify_delivery(const Comparison *comparison, PlanChange *change, Error *err) {
+    const Model *model = change->model;
+    Arena *arena = comparison->plan->arena;
+    change->category = CATEGORY_FORWARD_ONLY;
+    DuckColumnVec columns = columns_by_text(model, arena);
+    const Snapshot *last = delivery_find_last(&comparison->state->snapshots, model);
+    bool is_gated = !str_vec_contains(&model->environments, comparison->plan->environment);
+    if (is_gated || last == NULL || columns.count == 0) {
+        return OK;
+    }
+    return delivery_classify(model, &columns, last, arena, &change->category, &change->blocking, err);
+}
+
+/* Until a change can be proven harmless it is breaking. */
+static Status classify(const Comparison *comparison, PlanChange *change, Error *err) {
+    if (change->type == CHANGE_ADDED) {
+        return OK;
+    }
+    if (model_is_terminal(change->model)) {
+        return classify_delivery(comparison, change, err);
+    }
+    change->category = goes_on_from_copy(comparison, change->model) ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
+    return OK;
 }
 
 static PlanChange compare_model(const Comparison *comparison, const Model *model) {
@@ -153,7 +185,6 @@ static PlanChange compare_model(const Comparison *comparison, const Model *model
         .model = model,
         .name = model->name,
         .type = pointer == NULL ? CHANGE_ADDED : CHANGE_MODIFIED,
-        .category = category_of(comparison, model),
         .reason = reason,
         .reason_upstream = upstream == NULL ? STR_EMPTY : upstream->name,
         .previous_fingerprint = pointer == NULL ? STR_EMPTY : pointer->fingerprint,
@@ -226,6 +257,7 @@ static const Snapshot *table_of_task(const Plan *plan, const PlanTask *task) {
 static Status add_changed_model(Comparison *comparison, const Model *model, Error *err) {
     Plan *plan = comparison->plan;
     PlanChange change = compare_model(comparison, model);
+    TRY(classify(comparison, &change, err));
     PlanTask task = task_of(comparison, model, change.category);
     if (goes_on_from_copy(comparison, model)) {
         TRY(go_on_from_copy(comparison, &task, err));
@@ -334,7 +366,18 @@ void plan_destroy(Plan *plan) {
     }
 }
 
+static Status refuse_blocking(const Plan *plan, Error *err) {
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        if (change->blocking.size > 0) {
+            return delivery_refuse(change->model, change->blocking, err);
+        }
+    }
+    return OK;
+}
+
 Status plan_check_gate(const Plan *plan, bool force, Error *err) {
+    TRY(refuse_blocking(plan, err));
     if (!plan->is_breaking || force) {
         return OK;
     }

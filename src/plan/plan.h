@@ -36,6 +36,7 @@ typedef struct PlanChange {
     Str previous_fingerprint, new_fingerprint; /* empty: null */
     Str previous_sql, new_sql;
     bool reused;
+    Str blocking; /* why a delivery refuses it, whatever --force says; empty: nothing does */
 } PlanChange;
 DEFINE_VEC(PlanChangeVec, plan_change_vec, PlanChange)
 
@@ -85,13 +86,15 @@ typedef struct PlanState {
 } PlanState;
 
 /* SelectionError for a bad selector; PlanError for a definition that forward-only cannot carry history into. Until
- * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants. */
+ * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants; one of a
+ * delivery is judged by plan/delivery.h, as far as its text tells which columns it has. */
 MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options,
                              Plan **plan_out, Error *err);
 void plan_destroy(Plan *plan); /* NULL is fine */
 DEFINE_AUTO(Plan, plan, plan_destroy)
 
-/* BreakingPlanError naming the models when the plan is breaking and `force` is not set. */
+/* PlanError about a change with `blocking`, --force or not; then BreakingPlanError naming the models when the plan is
+ * breaking and `force` is not set. */
 MUST_CHECK Status plan_check_gate(const Plan *plan, bool force, Error *err);
 
 const char *change_type_name(ChangeType type);             /* "added", … */

@@ -37,6 +37,20 @@ static void write_change(JsonWriter *writer, const PlanChange *change) {
     json_end_object(writer);
 }
 
+/* "model: reason" */
+static void write_blocking(const Plan *plan, JsonWriter *writer) {
+    AUTO(arena) Arena *scratch = arena_create();
+    StrVec lines = {0};
+    for (size_t i = 0; i < plan->changes.count; i++) {
+        const PlanChange *change = &plan->changes.items[i];
+        if (change->blocking.size > 0) {
+            str_vec_push(scratch, &lines,
+                         str_format(scratch, STR_FMT ": " STR_FMT, STR_ARG(change->name), STR_ARG(change->blocking)));
+        }
+    }
+    json_text_list_field(writer, STR("blocking"), lines.items, lines.count);
+}
+
 void plan_write_json(const Plan *plan, JsonWriter *writer) {
     json_begin_object(writer);
     json_text_field(writer, STR("environment"), plan->environment);
@@ -51,7 +65,7 @@ void plan_write_json(const Plan *plan, JsonWriter *writer) {
     write_empty_list(writer, STR("drift"));
     json_text_list_field(writer, STR("metadata"), plan->metadata.items, plan->metadata.count);
     json_text_list_field(writer, STR("warnings"), plan->warnings.items, plan->warnings.count);
-    write_empty_list(writer, STR("blocking"));
+    write_blocking(plan, writer);
     json_bool_field(writer, STR("breaking"), plan->is_breaking);
     json_bool_field(writer, STR("empty"), plan->is_empty);
     json_end_object(writer);

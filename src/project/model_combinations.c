@@ -1,6 +1,7 @@
 #include "project/model_combinations.h"
 
 #include "config/path_tokens.h"
+#include "project/model_file_options.h"
 #include "project/model_key_readers.h"
 #include "project/model_refusal.h"
 
@@ -203,18 +204,6 @@ static const FileEnding file_endings[] = {
     {STR_INIT(".parquet"), STR_INIT("parquet")},
 };
 
-typedef struct FormatOption {
-    Str format, name;
-} FormatOption;
-
-static const FormatOption format_options[] = {
-    {STR_INIT("csv"),     STR_INIT("delimiter")},
-    {STR_INIT("csv"),     STR_INIT("header")},
-    {STR_INIT("csv"),     STR_INIT("null")},
-    {STR_INIT("parquet"), STR_INIT("compression")},
-    {STR_INIT("parquet"), STR_INIT("row_group_size")},
-    {STR_INIT("parquet"), STR_INIT("partition_by")},
-};
 /* clang-format on */
 
 static Str format_of_path(Str path) {
@@ -243,28 +232,6 @@ static Status check_format(const ModelReader *reader, Error *err) {
     return is_format(model->format) ? OK
                                     : model_refuse(model, model_key_place(model, STR("format")), "combo.format", err,
                                                    "format: must be csv, json or parquet");
-}
-
-static bool is_option_of(Str format, Str name) {
-    for (size_t i = 0; i < COUNT_OF(format_options); i++) {
-        if (str_equal(format_options[i].format, format) && str_equal(format_options[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static Status check_options(const ModelReader *reader, Error *err) {
-    const Model *model = reader->model;
-    for (size_t i = 0; model->options != NULL && i < model->options->count; i++) {
-        const ConfigEntry *option = &model->options->entries[i];
-        if (!is_option_of(model->format, option->key)) {
-            return model_refuse(model, model_place_of(model, option->place), "key.unknown", err,
-                                "unknown option '" STR_FMT "' for format " STR_FMT, STR_ARG(option->key),
-                                STR_ARG(model->format));
-        }
-    }
-    return OK;
 }
 
 static Status check_path_tokens(const Model *model, Error *err) {
@@ -335,7 +302,7 @@ static void set_default_environments(ModelReader *reader) {
 
 void model_check_terminal(ModelReader *reader) {
     static const TerminalCheck table_checks[] = {check_target};
-    static const TerminalCheck file_checks[] = {check_path, check_format, check_options};
+    static const TerminalCheck file_checks[] = {check_path, check_format, model_check_file_options};
     switch (reader->model->materialise) {
     case MATERIALISE_TABLE:
         set_default_environments(reader);

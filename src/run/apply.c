@@ -4,8 +4,10 @@
 #include "base/test_hooks.h"
 #include "project/graph.h"
 #include "run/apply_steps.h"
+#include "run/attachments.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/delivery_record.h"
 #include "run/dynamic.h"
 #include "run/forward_only.h"
 #include "run/input_access.h"
@@ -103,28 +105,6 @@ static bool needs_warehouse(const Plan *plan) {
     return plan->physical_models.count > 0;
 }
 
-/* Attachments into which this command delivers; the others are opened for reading only. */
-static StrVec written_aliases(const Apply *apply) {
-    const Plan *plan = apply->result->plan;
-    StrVec aliases = {0};
-    for (size_t i = 0; i < plan->tasks.count; i++) {
-        const Model *model = plan->tasks.items[i].model;
-        bool delivers = model->materialise == MATERIALISE_TABLE &&
-                        str_vec_contains(&model->environments, apply->options->environment);
-        Str alias = relation_of_target(model).catalog;
-        if (delivers && !str_vec_contains(&aliases, alias)) {
-            str_vec_push(apply->session->arena, &aliases, alias);
-        }
-    }
-    for (size_t i = 0; i < plan->physical_models.count; i++) {
-        const Model *model = project_find(plan->project, plan->physical_models.items[i]);
-        if (model->materialise == MATERIALISE_TABLE) {
-            str_vec_push(apply->session->arena, &aliases, relation_of_target(model).catalog);
-        }
-    }
-    return aliases;
-}
-
 static Status prepare_inputs(const Apply *apply, EngineConnection *connection, Error *err) {
     const ProjectConfig *config = apply->session->project->config;
     bool *is_read = input_flags(config, apply->result->arena);
@@ -133,8 +113,9 @@ static Status prepare_inputs(const Apply *apply, EngineConnection *connection, E
 }
 
 static Status open_warehouse(Apply *apply, EngineConnection **connection_out, Error *err) {
-    StrVec aliases = written_aliases(apply);
-    session_write_attachments(apply->session, &aliases);
+    StrVec written = attachments_written(apply->result->plan, apply->result->arena);
+    StrVec unused = attachments_unused(apply->result->plan, apply->result->arena);
+    session_use_attachments(apply->session, &written, &unused);
     TRY(session_engine(apply->session, false, &apply->build.engine, err));
     TRY(engine_connect(apply->build.engine, connection_out, err));
     EngineCatalog *catalog = NULL;
@@ -201,6 +182,17 @@ static Status create_physical_schemas(Apply *apply, EngineConnection *connection
     return engine_create_schemas(connection, &schemas, err);
 }
 
+static Status prepare_deliveries(Apply *apply, EngineConnection *connection, Error *err) {
+    for (size_t i = 0; i < apply->model_count; i++) {
+        const Model *model = apply->result->plan->tasks.items[i].model;
+        const BuildTarget *target = &apply->result->targets[i];
+        if (model->materialise == MATERIALISE_TABLE && !target->is_gated && !target->is_skipped) {
+            TRY(delivery_prepare(connection, model, err));
+        }
+    }
+    return OK;
+}
+
 static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
     const Plan *plan = apply->result->plan;
     AUTO(engine_connection) EngineConnection *connection = NULL;
@@ -217,7 +209,8 @@ static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
         return OK; /* only ephemeral models */
     }
     TRY(promotion_preflight(connection, apply->build.catalog, intent_out, err));
-    return create_physical_schemas(apply, connection, err);
+    TRY(create_physical_schemas(apply, connection, err));
+    return prepare_deliveries(apply, connection, err);
 }
 
 /* ---- Step 6: what became of the models. */
@@ -268,6 +261,7 @@ static Status build_all(Apply *apply, ErrorList *faults, Error *err) {
     apply->build.targets = apply->result->targets;
     apply->build.zone = apply->zone;
     apply->build.now = apply->windows.now;
+    apply->build.run_id = delivery_run_id(apply->result->arena);
     pthread_mutex_init(&apply->build.state_mutex, NULL);
     Status status = apply_build_models(apply, err);
     pthread_mutex_destroy(&apply->build.state_mutex);

@@ -1,5 +1,6 @@
 #include "run/apply_steps.h"
 
+#include "plan/delivery.h"
 #include "run/cancel.h"
 #include "run/schedule.h"
 
@@ -73,6 +74,20 @@ static void need_owned_models(const Plan *plan, size_t terminal, Arena *arena, I
     }
 }
 
+/* Several models may add to one table (spec 01 §12.2), but one after the other: their transactions would conflict. */
+static void need_sharers(const Plan *plan, size_t terminal, Arena *arena, IndexVec *needs) {
+    const Model *model = plan->tasks.items[terminal].model;
+    for (size_t i = 0; i < terminal; i++) {
+        const Model *other = plan->tasks.items[i].model;
+        bool is_shared = other->materialise == MATERIALISE_TABLE && model->materialise == MATERIALISE_TABLE &&
+                         delivery_is_shared(other, model);
+        if (is_shared && !index_vec_contains(&needs[terminal], i) &&
+            !waits_for(needs, plan->tasks.count, i, terminal)) {
+            index_vec_push(arena, &needs[terminal], i);
+        }
+    }
+}
+
 static IndexVec *task_needs(const Plan *plan, Arena *arena) {
     size_t *task_of_model = ARENA_NEW_ARRAY(arena, size_t, plan->project->model_count);
     for (size_t i = 0; i < plan->project->model_count; i++) {
@@ -87,6 +102,7 @@ static IndexVec *task_needs(const Plan *plan, Arena *arena) {
     for (size_t i = 0; i < plan->tasks.count; i++) {
         if (model_is_terminal(plan->tasks.items[i].model)) {
             need_owned_models(plan, i, arena, needs);
+            need_sharers(plan, i, arena, needs);
         }
     }
     return needs;

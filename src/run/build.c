@@ -206,7 +206,7 @@ Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, Mod
     if (target->is_gated) {
         Build gated = {.context = context, .task = task, .target = *target, .arena = arena, .result = result};
         result->outcome = OUTCOME_GATED;
-        return build_record_snapshot(&gated, true, err);
+        return target->is_recorded ? OK : build_record_snapshot(&gated, true, err);
     }
     AUTO(engine_connection) EngineConnection *connection = NULL;
     TRY(engine_connect(context->engine, &connection, err));

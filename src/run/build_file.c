@@ -90,20 +90,65 @@ static SqlText copy_statement(const Build *build, Str temporary, const SqlRelati
     return sql_text_concat(build->arena, parts, COUNT_OF(parts));
 }
 
+/* ---- What is there already. */
+
+static bool is_partitioned(const Model *model) {
+    const ConfigValue *columns = model->options == NULL ? NULL : config_find(model->options, STR("partition_by"));
+    return columns != NULL && columns->kind != CONFIG_NULL;
+}
+
+/* Only a folder of parts, `column=value`, is ours to exchange: anything else in it is somebody's. */
+static Status refuse_foreign_entry(Str path, Str entry, Error *err) {
+    if (str_find_char(str_slice(entry, 0, str_find_char(entry, '/')), '=') != STR_NOT_FOUND) {
+        return OK;
+    }
+    error_set(err, ERROR_EXECUTION,
+              "cannot write '" STR_FMT "': the folder holds '" STR_FMT "', which is no part of it", STR_ARG(path),
+              STR_ARG(entry));
+    error_hint(err, "move it away, or give the model another path:");
+    return FAILED;
+}
+
+static Status check_place(const Model *model, Str path, Error *err) {
+    if (!file_is_directory(path)) {
+        return OK;
+    }
+    if (!is_partitioned(model)) {
+        error_set(err, ERROR_EXECUTION, "cannot write '" STR_FMT "': it is a folder", STR_ARG(path));
+        error_hint(err, "let path: name a file, or write a folder of parts with options: {partition_by: …}");
+        return FAILED;
+    }
+    AUTO(arena) Arena *scratch = arena_create();
+    FileEntryVec entries = {0};
+    TRY(directory_walk(path, STR_EMPTY, scratch, &entries, err));
+    for (size_t i = 0; i < entries.count; i++) {
+        TRY(refuse_foreign_entry(path, entries.items[i].path, err));
+    }
+    return OK;
+}
+
+static Status write_temporary(Build *build, const SqlText *copy, Str temporary, int64_t *rows_out, Error *err) {
+    TRY(test_hook("build.file", err));
+    TRY(engine_execute(build->connection, copy, rows_out, err));
+    if (is_partitioned(build->task->model) && *rows_out == 0) {
+        TRY(directory_create_all(temporary, err)); /* no row, no part, but still a folder */
+    }
+    return test_hook("build.file_written", err);
+}
+
 Status build_deliver_file(Build *build, const SqlRelation *staged, Error *err) {
     Str path = expand_path(build);
     Str temporary = file_temporary_name(build->arena, path);
     SqlText copy = copy_statement(build, temporary, staged);
+    TRY(check_place(build->task->model, path, err));
     TRY(directory_create_all(path_directory(path), err));
     file_remove_temporaries(path); /* of a process that was killed */
 
     int64_t rows = 0;
-    TRY(test_hook("build.file", err));
-    if (failed(engine_execute(build->connection, &copy, &rows, err))) {
+    if (failed(write_temporary(build, &copy, temporary, &rows, err))) {
         file_remove_tree(temporary);
-        return FAILED;
+        return err->kind == ERROR_INTERRUPTED ? FAILED : error_wrap(err, "writing '" STR_FMT "'", STR_ARG(path));
     }
-    TRY(test_hook("build.file_written", err));
     TRY(file_publish(temporary, path, err));
     build->rows = (RowCounts){.is_known = engine_capabilities(build->context->engine)->row_counts, .inserted = rows};
     return OK;

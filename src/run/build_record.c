@@ -1,9 +1,11 @@
 /* What the state store learns of a build. One connection for all builders, guarded by the context's mutex. */
+#include "plan/delivery.h"
 #include "run/build_step.h"
 
 static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
     const Model *model = build->task->model;
     bool is_sql = model->kind == MODEL_SQL;
+    SqlRelation relation = model->materialise == MATERIALISE_FILE ? delivery_place(model) : build->target.relation;
     const char *category = change_category_name(build->task->category);
     return (Snapshot){
         .name = model->name,
@@ -14,9 +16,9 @@ static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
         .physical_hash = model->physical_hash,
         .definition_sql = is_sql ? model->query.text : STR_EMPTY,
         .definition_source = is_sql ? STR_EMPTY : model->python->source,
-        .physical_catalog = build->target.relation.catalog,
-        .physical_schema = build->target.relation.schema,
-        .physical_name = build->target.relation.name,
+        .physical_catalog = relation.catalog,
+        .physical_schema = relation.schema,
+        .physical_name = relation.name,
         .is_view = model->materialise == MATERIALISE_VIEW,
         .change_category = str_from(category),
         .engine = model->engine,

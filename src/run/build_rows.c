@@ -1,5 +1,32 @@
+#include "plan/delivery.h"
 #include "run/build_step.h"
 #include "run/contract.h"
+
+/* ---- The columns, before a row is written. */
+
+/* The same version may drift: what becomes of its columns then is the strategy's matter. */
+static Status accept_delivery(Build *build, Error *err) {
+    const Model *model = build->task->model;
+    const Snapshot *last = build->target.last_delivery;
+    if (last == NULL || str_equal(last->fingerprint, model->fingerprint)) {
+        return OK;
+    }
+    ChangeCategory category;
+    Str reason;
+    TRY(delivery_classify(model, &build->columns, last, build->arena, &category, &reason, err));
+    return category == CATEGORY_BREAKING ? delivery_refuse(model, reason, err) : OK;
+}
+
+static Status accept_columns(Build *build, Error *err) {
+    const Model *model = build->task->model;
+    TRY(contract_check(model, &build->columns, err));
+    if (!model_is_terminal(model)) {
+        build->columns_json = columns_to_json(&build->columns, build->arena);
+        return OK;
+    }
+    build->columns_json = delivery_columns_json(model, &build->columns, build->arena);
+    return accept_delivery(build, err);
+}
 
 /* ---- SQL models. */
 
@@ -8,9 +35,8 @@ static Status prepare_sql(Build *build, Error *err) {
     TRY(render_model_query(build->context->relations, model, build->arena, &build->query, err));
     TRY(engine_describe(build->connection, &build->query, build->arena, &build->columns, err));
     TRY(engine_check_columns(build->context->engine, &build->columns, err));
-    build->columns_json = columns_to_json(&build->columns, build->arena);
     build->prepared_query = build->query;
-    TRY(contract_check(model, &build->columns, err));
+    TRY(accept_columns(build, err));
     return build_prepare_render(build, err);
 }
 
@@ -188,8 +214,7 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
     build->columns = (DuckColumnVec){0};
     TRY(duck_arrow_columns(connection, schema, build->arena, &build->columns, err));
     TRY(engine_check_columns(build->context->engine, &build->columns, err));
-    TRY(contract_check(model, &build->columns, err));
-    build->columns_json = columns_to_json(&build->columns, build->arena);
+    TRY(accept_columns(build, err));
 
     python->is_staged = model->strategy != STRATEGY_REPLACE || !model_has_relation(model);
     if (python->is_staged) {

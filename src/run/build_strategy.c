@@ -3,6 +3,7 @@
 #include "run/build_step.h"
 
 #include "base/test_hooks.h"
+#include "run/delivery_record.h"
 #include "run/forward_only.h"
 
 /* ---- What the strategy is told. */
@@ -234,22 +235,38 @@ Status build_copy_seed(Build *build, Error *err) {
     return engine_execute(build->connection, &text, NULL, err);
 }
 
+static Status write_rows(Build *build, const SqlRelation *staged, Error *err) {
+    StrategyInput input;
+    TRY(strategy_input(build, &input, err));
+    input.staged = staged;
+    return run_strategy(build, &input, err);
+}
+
+static Status append_once(Build *build, const SqlRelation *staged, Error *err) {
+    bool was_made = false;
+    TRY(delivery_was_made(build, &was_made, err));
+    if (was_made) {
+        build->rows = (RowCounts){.is_known = true};
+        session_note(build->context->session, "model '" STR_FMT "': run " STR_FMT " delivered its rows already",
+                     STR_ARG(build->task->model->name), STR_ARG(build->context->run_id));
+        return OK;
+    }
+    TRY(write_rows(build, staged, err));
+    return delivery_record(build, err);
+}
+
 Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err) {
     if (build->task->model->materialise == MATERIALISE_FILE) {
         return build_deliver_file(build, staged, err);
     }
-    SqlRelation relation = build->target.relation;
+    if (build->task->model->strategy == STRATEGY_APPEND) {
+        return append_once(build, staged, err);
+    }
     if (build->target.seed.name.size > 0) {
         TRY(build_copy_seed(build, err));
         TRY(build_create_physical(build, err)); /* no index can be made once the strategy has updated rows */
     }
-    if (build->target.is_external) {
-        TRY(engine_create_external_schema(build->connection, relation.catalog, relation.schema, err));
-    }
-    StrategyInput input;
-    TRY(strategy_input(build, &input, err));
-    input.staged = staged;
-    TRY(run_strategy(build, &input, err));
+    TRY(write_rows(build, staged, err));
     return build->is_first_build ? build_find_first_range(build, err) : OK;
 }
 

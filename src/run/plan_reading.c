@@ -2,6 +2,7 @@
 #include "project/graph.h"
 #include "run/apply_steps.h"
 #include "run/forward_only.h"
+#include "run/plan_drift.h"
 
 /* What only the warehouse tells is asked where it can be: `apply` asks again, and refuses before it writes a row. */
 static Status check_forward_only(Session *session, Plan *plan, Error *err) {
@@ -48,6 +49,7 @@ static Status read_plan(Session *session, const PlanOptions *options, Plan **pla
     AUTO(plan) Plan *plan = NULL;
     TRY(plan_from_state(session->project, state, options, session->arena, &plan, err));
     TRY(check_forward_only(session, plan, err));
+    plan_look_at_targets(session, plan);
     *plan_out = TAKE(plan);
     return OK;
 }

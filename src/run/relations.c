@@ -1,5 +1,6 @@
 #include "run/relations.h"
 
+#include "plan/delivery.h"
 #include "project/graph.h"
 #include "project/input_scan.h"
 #include "sql/sql_splice.h"
@@ -10,13 +11,7 @@ SqlRelation relation_of_snapshot(const Snapshot *snapshot) {
 }
 
 SqlRelation relation_of_target(const Model *model) {
-    size_t first = str_find_char(model->target, '.'); /* there are one or two: checked when the project loaded */
-    size_t last = str_find_last_char(model->target, '.');
-    return (SqlRelation){
-        .catalog = str_slice(model->target, 0, first),
-        .schema = first == last ? STR("main") : str_slice(model->target, first + 1, last),
-        .name = str_skip(model->target, last + 1),
-    };
+    return delivery_place(model);
 }
 
 static SqlRelation relation_of_task(const PlanTask *task, Arena *arena) {

@@ -1,6 +1,8 @@
 #include "run/session.h"
 
 #include "base/files.h"
+#include "config/dsn.h"
+#include "plan/delivery.h"
 #include "plan/fingerprint.h"
 #include "run/test_poller.h"
 
@@ -239,6 +241,21 @@ static bool has_setting(const EngineConfig *config, Str name) {
     return false;
 }
 
+/* Whoever only reads does without a database file that a first delivery is still to make. */
+static void leave_out_missing(Session *session, const EngineConfig *config) {
+    for (size_t i = 0; i < session->project->model_count; i++) {
+        const Model *model = session->project->models[i];
+        Str alias = model->materialise == MATERIALISE_TABLE ? delivery_place(model).catalog : STR_EMPTY;
+        for (size_t a = 0; a < config->attach.count; a++) {
+            const AttachConfig *attachment = &config->attach.items[a];
+            bool is_file = !dsn_is_postgres(attachment->uri) && !dsn_has_scheme(attachment->uri);
+            if (is_file && str_equal_fold(attachment->alias, alias) && !file_exists(attachment->uri)) {
+                str_vec_push(session->arena, &session->unused_aliases, attachment->alias);
+            }
+        }
+    }
+}
+
 static Status open_engine(Session *session, bool read_only, Error *err) {
     const ProjectConfig *project_config = session->project->config;
     const EngineConfig *configured = project_config_engine(project_config, project_config->default_engine);
@@ -257,11 +274,15 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
         config->settings = settings;
     }
 
+    if (read_only) {
+        leave_out_missing(session, config);
+    }
     EngineOptions options = {
         .config = config,
         .root = project_config->root,
         .read_only = read_only,
         .writable_aliases = &session->writable_aliases,
+        .unused_aliases = &session->unused_aliases,
     };
     TRY(engine_create(&options, &session->engine, err));
     session->engine_is_read_only = read_only;
@@ -269,14 +290,31 @@ static Status open_engine(Session *session, bool read_only, Error *err) {
     return OK;
 }
 
-void session_write_attachments(Session *session, const StrVec *aliases) {
-    for (size_t i = 0; i < aliases->count; i++) {
-        if (!str_vec_contains(&session->writable_aliases, aliases->items[i])) {
-            str_vec_push(session->arena, &session->writable_aliases, str_copy(session->arena, aliases->items[i]));
-            test_poller_stop(TAKE(session->poller));
-            engine_destroy(TAKE(session->engine));
+static bool has_all(const StrVec *aliases, const StrVec *wanted) {
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (!str_vec_contains(aliases, wanted->items[i])) {
+            return false;
         }
     }
+    return true;
+}
+
+static StrVec copy_names(Session *session, const StrVec *names) {
+    StrVec copies = {0};
+    for (size_t i = 0; i < names->count; i++) {
+        str_vec_push(session->arena, &copies, str_copy(session->arena, names->items[i]));
+    }
+    return copies;
+}
+
+void session_use_attachments(Session *session, const StrVec *written, const StrVec *unused) {
+    bool fits = has_all(&session->writable_aliases, written) && has_all(unused, &session->unused_aliases);
+    if (!fits) {
+        test_poller_stop(TAKE(session->poller));
+        engine_destroy(TAKE(session->engine));
+    }
+    session->writable_aliases = copy_names(session, written);
+    session->unused_aliases = copy_names(session, unused);
 }
 
 Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err) {

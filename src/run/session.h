@@ -29,7 +29,7 @@ typedef struct Session {
     bool state_is_writable;
     Engine *engine;
     bool engine_is_read_only;
-    StrVec writable_aliases;
+    StrVec writable_aliases, unused_aliases;
     Arena *arena;
     Str run_id; /* of this command: INTERLACE_RUN_ID, else random */
     ProjectVec loaded; /* all projects of this command: the Python runtime keeps the first one's configuration */
@@ -52,8 +52,9 @@ MUST_CHECK Status session_load_again(Session *session, const DynamicModelVec *dy
 MUST_CHECK Status session_state_for_reading(Session *session, StateStore **state_out, Error *err);
 /* For writing: created when absent. */
 MUST_CHECK Status session_state_for_writing(Session *session, StateStore **state_out, Error *err);
-/* Attachments that the engine, opened for writing, may write to; before its first use, or it is opened anew. Copied. */
-void session_write_attachments(Session *session, const StrVec *aliases);
+/* Attachments that the engine, opened for writing, may write to, and those that it leaves closed. Before its first use,
+ * or it is opened anew when it has to. Copied. */
+void session_use_attachments(Session *session, const StrVec *written, const StrVec *unused);
 /* The project's zone (spec 02 §9.3): configured, else recorded, else the machine's. */
 MUST_CHECK Status session_zone(Session *session, const Zone **zone_out, Error *err);
 MUST_CHECK Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err);

@@ -1,5 +1,6 @@
 #include "run/targets.h"
 
+#include "plan/delivery.h"
 #include "project/graph.h"
 #include "run/forward_only.h"
 #include "strategy/strategy.h"
@@ -239,6 +240,8 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
     const Model *model = task->model;
     if (model_is_terminal(model)) {
         target->is_gated = !str_vec_contains(&model->environments, targets->request->plan->environment);
+        target->is_recorded = find_checked(targets, model) != NULL;
+        target->last_delivery = delivery_find_last(&targets->snapshots, model);
     }
     if (model->materialise == MATERIALISE_TABLE) {
         TRY(place_external(targets, model, target, err));

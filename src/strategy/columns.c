@@ -89,6 +89,20 @@ static void refuse_rounding(Writer *writer, Str column, Str widened) {
     strategy_statement_vec_push(writer->arena, &writer->evolves, statement);
 }
 
+static Status refuse_widening(const Writer *writer, const BoundColumn *column, Str stored, Error *err) {
+    (void)error_set(err, ERROR_PLAN,
+                    "model '" STR_FMT "': column '" STR_FMT "' is " STR_FMT " in the target and " STR_FMT
+                    " in the query, and the type of a column there cannot be changed from here",
+                    STR_ARG(writer->input->model), STR_ARG(column->name), STR_ARG(stored),
+                    STR_ARG(column->source_type));
+    error_code(err, STR("schema_fixed_type"));
+    error_detail(err, STR("model"), writer->input->model);
+    error_detail(err, STR("column"), column->name);
+    error_hint(err, "change it there by hand (ALTER TABLE … ALTER COLUMN " STR_FMT " TYPE …), or cast in the query",
+               STR_ARG(column->name));
+    return FAILED;
+}
+
 static void widen_column(Writer *writer, BoundColumn *column, Str stored) {
     column->type = column->source_type;
     if (type_widening_rounds(stored, column->type)) {
@@ -111,6 +125,9 @@ static Status fit_type(Writer *writer, BoundColumn *column, const DuckColumn *st
     TypeChange change = type_change(stored->type, column->source_type);
     if (change == TYPE_SAME || policy_is(writer, STR("ignore"))) {
         return OK;
+    }
+    if (change == TYPE_WIDENS && writer->input->capabilities->fixed_types) {
+        return refuse_widening(writer, column, stored->type, err);
     }
     if (change == TYPE_WIDENS) {
         widen_column(writer, column, stored->type);

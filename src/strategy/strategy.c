@@ -25,6 +25,10 @@ Status strategy_write(StrategyKind kind, const StrategyInput *input, Arena *aren
     return strategies[kind].write(&writer, err);
 }
 
+bool strategy_type_widens(Str from, Str to) {
+    return type_change(from, to) == TYPE_WIDENS;
+}
+
 bool strategy_is_accumulating(StrategyKind kind) {
     return strategies[kind].is_accumulating;
 }

@@ -79,6 +79,8 @@ MUST_CHECK Status strategy_write(StrategyKind kind, const StrategyInput *input, 
 /* Error of a REFUSE statement that gave rows (spec 02 §2): text and details. */
 MUST_CHECK Status strategy_refusal(const StrategyInput *input, RefusalKind kind, const DuckRows *rows, Error *err);
 
+/* A stored column of the type `from` becomes `to` in place, and keeps every value (spec 01 §12.3). */
+bool strategy_type_widens(Str from, Str to);
 bool strategy_is_accumulating(StrategyKind kind); /* merge, full_merge, hash_merge, scd, incremental */
 /* Reads the source more than once, so that rows of a Python model go through a stage. */
 bool strategy_needs_stage(StrategyKind kind);

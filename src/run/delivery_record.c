@@ -1,0 +1,93 @@
+#include "run/delivery_record.h"
+
+#include "base/hash.h"
+#include "plan/delivery.h"
+
+#include <stdlib.h>
+
+Str delivery_run_id(Arena *arena) {
+    Str given = str_from(getenv("INTERLACE_RUN_ID"));
+    if (given.size > 0) {
+        return str_copy(arena, given);
+    }
+    uint64_t fresh;
+    random_bytes(&fresh, sizeof fresh);
+    return str_format(arena, "%016llx", (unsigned long long)fresh);
+}
+
+static SqlRelation record_table(const Model *model) {
+    SqlRelation table = delivery_place(model);
+    table.name = STR("interlace__delivery");
+    return table;
+}
+
+static Status create_record_table(EngineConnection *connection, const Model *model, Arena *arena, Error *err) {
+    SqlRelation table = record_table(model);
+    DuckColumnVec columns = {0};
+    bool exists = false;
+    TRY(engine_relation_columns(connection, table, arena, &exists, &columns, err));
+    if (exists) {
+        return OK;
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "CREATE TABLE ");
+    sql_relation(&sql, table);
+    strbuf_text(&sql, " (\"run\" VARCHAR, \"model\" VARCHAR, \"fingerprint\" VARCHAR, \"target\" VARCHAR, "
+                      "\"rows\" BIGINT, \"committed_at\" TIMESTAMP)");
+    SqlText text = sql_text_own(arena, strbuf_copy(&sql, arena));
+    if (failed(engine_execute(connection, &text, NULL, err))) {
+        return error_wrap(err, "creating the table of deliveries beside " STR_FMT, STR_ARG(model->target));
+    }
+    return OK;
+}
+
+static Status create_all(EngineConnection *connection, const Model *model, Arena *arena, Error *err) {
+    SqlRelation target = delivery_place(model);
+    TRY(engine_create_external_schema(connection, target.catalog, target.schema, err));
+    return model->strategy == STRATEGY_APPEND ? create_record_table(connection, model, arena, err) : OK;
+}
+
+Status delivery_prepare(EngineConnection *connection, const Model *model, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    TRY(engine_begin(connection, err));
+    if (failed(create_all(connection, model, arena, err))) {
+        engine_rollback(connection);
+        error_place(err, model->place);
+        return error_wrap(err, "preparing the delivery of model '" STR_FMT "'", STR_ARG(model->name));
+    }
+    return engine_commit(connection, err);
+}
+
+Status delivery_was_made(Build *build, bool *was_made_out, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT count(*) FROM ");
+    sql_relation(&sql, record_table(build->task->model));
+    strbuf_text(&sql, " WHERE \"run\" = ");
+    sql_literal(&sql, build->context->run_id);
+    strbuf_text(&sql, " AND \"model\" = ");
+    sql_literal(&sql, build->task->model->name);
+    SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    int64_t count = 0;
+    TRY(engine_query_int(build->connection, &query, &count, err));
+    *was_made_out = count > 0;
+    return OK;
+}
+
+Status delivery_record(Build *build, Error *err) {
+    const Model *model = build->task->model;
+    Str texts[] = {build->context->run_id, model->name, model->fingerprint, model->target};
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "INSERT INTO ");
+    sql_relation(&sql, record_table(model));
+    strbuf_text(&sql, " (\"run\", \"model\", \"fingerprint\", \"target\", \"rows\", \"committed_at\") VALUES (");
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        sql_literal(&sql, texts[i]);
+        strbuf_text(&sql, ", ");
+    }
+    strbuf_format(&sql, "%lld, TIMESTAMP ", (long long)build->rows.inserted);
+    Str now = time_format_iso(build->arena, build->now);
+    sql_literal(&sql, str_slice(now, 0, now.size - 1)); /* without the Z: the column is UTC */
+    strbuf_char(&sql, ')');
+    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    return engine_execute(build->connection, &text, NULL, err);
+}
