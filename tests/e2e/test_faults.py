@@ -8,7 +8,9 @@ import time
 
 import pytest
 
-FIRST = "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
+FIRST = (
+    "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
+)
 SECOND = (
     "(1,'A',TIMESTAMP '2026-07-02 09:15'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (4,'d',TIMESTAMP '2026-07-02 09:40')"
 )
@@ -59,7 +61,9 @@ def tables(project, name):
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
             " UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
         ).fetchall()
-        return {pair: database.execute('SELECT * FROM "{}"."{}" ORDER BY ALL'.format(*pair)).fetchall() for pair in names}
+        return {
+            pair: database.execute('SELECT * FROM "{}"."{}" ORDER BY ALL'.format(*pair)).fetchall() for pair in names
+        }
 
 
 def warehouse(project):
