@@ -4,12 +4,15 @@ a named point can be looked for among the states that this point allows."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import datetime
+import functools
 import sqlite3
 from collections import Counter
 
+import duckdb
 import scd_model
 import strategy_model as model
 
@@ -97,7 +100,8 @@ class StrategyOracle:
         outcome = Outcome([], model.Counts())
         state = copy.deepcopy(self.state)
         state.promoted = bool(state.promoted) if state.promoted is not None else True
-        if verb == "apply" and state.recorded:
+        # A delivery that was not promoted is made again: nobody knows whether it reached the outside.
+        if verb == "apply" and state.recorded and (state.promoted or not self.external):
             return self.promote(outcome, state)
         if not state.recorded and not self.external:
             state.columns, state.rows, state.history = None, [], []
@@ -135,9 +139,9 @@ class StrategyOracle:
             return self.first_build(outcome, state, source, columns, now)
         first, end = bounds or (TODAY - 1, TODAY)
         days = [number for number in range(first, end) if number <= TODAY]
-        if verb != "restate":
+        if verb == "run":
             days = [number for number in days if number not in state.ledger]
-        elif state.columns is not None:
+        elif verb == "restate" and state.columns is not None:
             outcome.moments.append(("begun", copy.deepcopy(state)))
             state.ledger -= set(days)
         batches = []
@@ -201,6 +205,11 @@ class StrategyOracle:
         return names, Counter(tuple(row.get(name) for name in names) for row in rows)
 
 
+@functools.cache
+def engine():
+    return duckdb.connect(":memory:", config={"threads": 1})
+
+
 class World:
     """The project folder, and what is in it."""
 
@@ -214,19 +223,32 @@ class World:
     def set_source(self, columns, rows):
         """`rows` are dicts; the table is made anew, as its owner would."""
         declared = ", ".join(f"{name} {TYPES[name]}" for name in columns)
-        with self.folder.warehouse("data/src.duckdb", read_only=False) as source:
+        row = f"({', '.join('?' for _ in columns)})"
+        with self.attached("data/src.duckdb", "") as source:
             source.execute(f"CREATE OR REPLACE TABLE items ({declared})")
             if rows:
-                places = ", ".join("?" for _ in columns)
-                source.executemany(f"INSERT INTO items VALUES ({places})", [[row[n] for n in columns] for row in rows])
+                values = [values[name] for values in rows for name in columns]
+                source.execute(f"INSERT INTO items VALUES {', '.join([row] * len(rows))}", values)
 
-    def read(self, sql, name):
-        with self.folder.warehouse(name) as database:
-            answer = database.execute(sql)
-            names = [column[0].lower() for column in answer.description]
-            order = sorted(range(len(names)), key=lambda i: names[i])
-            rows = Counter(tuple(row[i] for i in order) for row in answer.fetchall())
-            return sorted(names), rows
+    @contextlib.contextmanager
+    def attached(self, name, options="(READ_ONLY)"):
+        """One engine for the whole session that attaches files: a new one for each look costs more than the look."""
+        client = engine()
+        client.execute(f"ATTACH '{self.folder.root / name}' AS seen {options}")
+        try:
+            client.execute("USE seen")
+            yield client
+        finally:
+            client.execute("USE memory")
+            client.execute("DETACH seen")
+
+    @staticmethod
+    def read(client, sql):
+        answer = client.execute(sql)
+        names = [column[0].lower() for column in answer.description]
+        order = sorted(range(len(names)), key=lambda i: names[i])
+        rows = Counter(tuple(row[i] for i in order) for row in answer.fetchall())
+        return sorted(names), rows
 
     def table(self):
         """The physical table, whether or not anybody reads it."""
@@ -234,14 +256,18 @@ class World:
         if not self.folder.exists(name):
             return None
         pattern = "m" if self.external else "m__[0-9a-f]{16}"
-        sql = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE table_name SIMILAR TO '{pattern}'"
-        with self.folder.warehouse(name) as database:
-            found = database.execute(sql).fetchall()
-        assert len(found) <= 1, found
-        return self.read(f"SELECT * FROM {found[0][0]}.{found[0][1]}", name) if found else None
+        tables = (
+            "SELECT schema_name, table_name FROM duckdb_tables()"
+            f" WHERE database_name = 'seen' AND table_name SIMILAR TO '{pattern}'"
+        )
+        with self.attached(name) as client:
+            found = client.execute(tables).fetchall()
+            assert len(found) <= 1, found
+            return self.read(client, "SELECT * FROM {}.{}".format(*found[0])) if found else None
 
     def view(self):
-        return self.read("SELECT * FROM m", "data/wh.duckdb")
+        with self.attached("data/wh.duckdb") as client:
+            return self.read(client, "SELECT * FROM m")
 
     def ledger(self):
         """Filled days, from the state store itself: no process is needed, and none may mend what it finds."""

@@ -157,8 +157,9 @@ class Play:
     def take_killed(self, outcome, point):
         table, ledger = self.world.table(), self.world.ledger()
         allowed = [state for at, state in outcome.moments if at == point]
-        # Nothing is taken away from what is there before a first transaction begins or after it was undone.
-        allowed += [self.oracle.state] if point == "begun" else []
+        # Before anything began; a promotion that an earlier command left is finished first, and may be killed again.
+        is_left_over = point == "promotion" and self.oracle.state.promoted is None
+        allowed += [self.oracle.state] if point == "begun" or is_left_over else []
         fitting = [state for state in allowed if self.fits(state, table, ledger)]
         assert fitting, (point, table, ledger, [(self.oracle.expected(s), s.ledger) for s in allowed])
         self.take(fitting[0])
@@ -177,14 +178,14 @@ def play(make_project, chance, kind, external, steps):
 
 
 @pytest.mark.parametrize("kind", OWNED)
-@examples(25)
+@examples(16)
 @given(data=st.data())
 def test_02_4_1_a_table_of_ours_is_what_the_oracle_says(make_project, kind, data):
     play(make_project, Chance(data), kind, external=False, steps=5)
 
 
 @pytest.mark.parametrize("kind", list(HEADERS))
-@examples(15)
+@examples(9)
 @given(data=st.data())
 def test_02_4_1_an_external_table_is_what_the_oracle_says(make_project, kind, data):
     play(make_project, Chance(data), kind, external=True, steps=5)
