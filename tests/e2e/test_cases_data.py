@@ -158,7 +158,7 @@ def test_case_016_a_key_leaves_and_returns_unchanged(shop):
 PYTHON_PEOPLE = """from interlace import model
 @model(strategy="{strategy}", key="id")
 def people(stg):
-    return stg.arrow()
+    return stg.reader()
 """
 
 
