@@ -68,6 +68,12 @@ static void append_windows(Cli *cli, const BuildTarget *target) {
     }
 }
 
+static void append_lines(Cli *cli, const char *label, const StrVec *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        cli_line(cli, "  %s: " STR_FMT, label, STR_ARG(lines->items[i]));
+    }
+}
+
 static void append_task(Cli *cli, const PlanTask *task, const BuildTarget *target) {
     const Model *model = task->model;
     if (target->is_skipped) {
@@ -83,9 +89,8 @@ static void append_task(Cli *cli, const PlanTask *task, const BuildTarget *targe
         cli_line(cli, STR_FMT ": whole, by %s", STR_ARG(model->name),
                  model->materialise == MATERIALISE_VIEW ? "its view" : strategy_name(model->strategy));
     }
-    for (size_t i = 0; i < target->work.notes.count; i++) {
-        cli_line(cli, "  note: " STR_FMT, STR_ARG(target->work.notes.items[i]));
-    }
+    append_lines(cli, "note", &target->work.notes);
+    append_lines(cli, "warning", &target->work.warnings);
 }
 
 static void append_preview(Cli *cli, const RunPreview *preview) {

@@ -4,23 +4,48 @@
 #include "run/apply.h"
 #include "run/relations.h"
 
-static Status find_promoted(StateStore *state, Str environment, const Model *model, Arena *arena,
-                            const Snapshot **snapshot_out, Error *err) {
+static const Snapshot *find_promoted(const PointerVec *pointers, const SnapshotVec *snapshots, const Model *model) {
+    const Snapshot *found = NULL;
+    for (size_t p = 0; p < pointers->count; p++) {
+        const Pointer *pointer = &pointers->items[p];
+        for (size_t i = 0; i < snapshots->count && str_equal_fold(pointer->model, model->name); i++) {
+            const Snapshot *snapshot = &snapshots->items[i];
+            if (str_equal_fold(snapshot->name, model->name) &&
+                str_equal(snapshot->fingerprint, pointer->fingerprint) && snapshot->revision == pointer->revision) {
+                found = snapshot;
+            }
+        }
+    }
+    return found;
+}
+
+/* What a command that failed before its promotion has filled, and the next one goes on from. */
+static const Snapshot *find_newest(const SnapshotVec *snapshots, const Model *model) {
+    const Snapshot *newest = NULL;
+    for (size_t i = 0; i < snapshots->count; i++) {
+        const Snapshot *snapshot = &snapshots->items[i];
+        bool is_checked = str_equal_fold(snapshot->name, model->name) && snapshot->verified_at != 0;
+        if (is_checked && (newest == NULL || snapshot->created_at > newest->created_at)) {
+            newest = snapshot;
+        }
+    }
+    return newest;
+}
+
+static Status load_ledger(StateStore *state, Str environment, Arena *arena, ModelIntervals *intervals, Error *err) {
     PointerVec pointers = {0};
     SnapshotVec snapshots = {0};
     TRY(state_load_pointers(state, environment, arena, &pointers, err));
     TRY(state_load_snapshots(state, arena, &snapshots, err));
-    *snapshot_out = NULL;
-    for (size_t p = 0; p < pointers.count; p++) {
-        const Pointer *pointer = &pointers.items[p];
-        for (size_t i = 0; i < snapshots.count && str_equal_fold(pointer->model, model->name); i++) {
-            const Snapshot *snapshot = &snapshots.items[i];
-            if (str_equal_fold(snapshot->name, model->name) && str_equal(snapshot->fingerprint, pointer->fingerprint) &&
-                snapshot->revision == pointer->revision) {
-                *snapshot_out = snapshot;
-            }
-        }
+    const Snapshot *promoted = find_promoted(&pointers, &snapshots, intervals->model);
+    const Snapshot *snapshot = promoted != NULL ? promoted : find_newest(&snapshots, intervals->model);
+    if (snapshot == NULL) {
+        return OK;
     }
+    LedgerKey key = ledger_key(intervals->model, relation_of_snapshot(snapshot));
+    TRY(state_ledger_load(state, &key, arena, &intervals->filled, err));
+    intervals->gaps = interval_set_gaps(arena, &intervals->filled);
+    intervals->is_promoted = promoted != NULL;
     return OK;
 }
 
@@ -36,18 +61,11 @@ Status intervals_read(Session *session, Str environment, Str name, Arena *arena,
     }
     ModelIntervals intervals = {.model = model};
     StateStore *state = NULL;
-    const Snapshot *snapshot = NULL;
     TRY(environment_check_name(environment, err));
     TRY(grain_parse(model->interval, &intervals.grain, err));
     TRY(recovery_finish_if_needed(session, err));
     TRY(session_state_for_reading(session, &state, err));
-    TRY(find_promoted(state, environment, model, arena, &snapshot, err));
-    if (snapshot != NULL) {
-        LedgerKey key = ledger_key(model, relation_of_snapshot(snapshot));
-        TRY(state_ledger_load(state, &key, arena, &intervals.filled, err));
-        intervals.gaps = interval_set_gaps(arena, &intervals.filled);
-        intervals.is_promoted = true;
-    }
+    TRY(load_ledger(state, environment, arena, &intervals, err));
     *intervals_out = intervals;
     return OK;
 }

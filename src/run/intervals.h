@@ -7,7 +7,7 @@
 typedef struct ModelIntervals {
     const Model *model;
     Grain grain;
-    bool is_promoted; /* false: the environment has no such model, the sets are empty */
+    bool is_promoted; /* false: not in the environment; the sets are those of the newest version that was built */
     IntervalSet filled, gaps;
 } ModelIntervals;
 

@@ -24,6 +24,11 @@ class Version:
     def is_open(self) -> bool:
         return self.end is None
 
+    def holds(self, row: Row) -> bool:
+        """Only produced columns are compared; a version from before a column came holds NULL in it."""
+        content = self.content()
+        return all(content.get(name) == value for name, value in row.items())
+
 
 def version(row: Row, start: Any, end: Any = None) -> Version:
     return Version(tuple(sorted(row.items())), start, end)
@@ -62,7 +67,7 @@ class Key:
         self.inserted += 1
 
     def is_known(self, row: Row) -> bool:
-        return any(v.content() == row for v in self.versions)
+        return any(v.holds(row) for v in self.versions)
 
     def last_end(self) -> Any:
         return max(v.end for v in self.versions)
@@ -79,7 +84,7 @@ class Key:
         if index is None:
             ends = [v.end for v in self.versions]
             self.insert(row, max([self.now, *ends]))
-        elif self.versions[index].content() != row:
+        elif not self.versions[index].holds(row):
             moment = max(self.now, self.versions[index].start)
             self.close(index, moment)
             self.insert(row, moment)
@@ -106,7 +111,7 @@ class Key:
             return
         current = self.versions[index]
         current_event = current.content()[self.time]
-        corrects = is_latest and event == current_event and current.content() != row
+        corrects = is_latest and event == current_event and not current.holds(row)
         if self.is_known(row) and not corrects:  # rule 1
             return
         if event > current_event:  # rule 2

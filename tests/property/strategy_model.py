@@ -5,6 +5,7 @@ the source's rows, changes nothing of them, and gives the new table and its coun
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -60,8 +61,19 @@ def merge(table: Table, source: Table, key: Sequence[str]) -> tuple[Table, Count
     return _upsert(table, source, key, lambda old, new: True)
 
 
+def hash_of(row: Row, key: Sequence[str]) -> str:
+    """Of the produced columns that are no key, by name: `n;` for NULL, else length and text (spec 02 §4.5)."""
+    parts = []
+    for name in sorted(row, key=str.casefold):
+        if name not in key:
+            text = None if row[name] is None else str(row[name])
+            parts.append("n;" if text is None else f"{len(text)}:{text};")
+    return hashlib.md5("".join(parts).encode()).hexdigest()
+
+
 def hash_merge(table: Table, source: Table, key: Sequence[str]) -> tuple[Table, Counts]:
-    return _upsert(table, source, key, lambda old, new: any(old.get(name) != new[name] for name in new))
+    hashed = [{**row, "_hash": hash_of(row, key)} for row in source]
+    return _upsert(table, hashed, key, lambda old, new: old["_hash"] != new["_hash"])
 
 
 def _upsert(
@@ -89,7 +101,7 @@ def full_merge(table: Table, source: Table, key: Sequence[str]) -> tuple[Table, 
     check_keys(source, key)
     arriving = {key_of(row, key) for row in source}
     kept = [row for row in table if key_of(row, key) in arriving]
-    result, counts = hash_merge(kept, source, key)
+    result, counts = _upsert(kept, source, key, lambda old, new: any(old.get(name) != new[name] for name in new))
     return result, Counts(counts.inserted, counts.updated, len(table) - len(kept))
 
 
