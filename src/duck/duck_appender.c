@@ -44,10 +44,9 @@ static Status open_appender(DuckAppender *appender, Str table_schema, Str table,
                               duckdb_error_data_message(fault));
     }
     bool is_temporary = table_schema.size == 0;
-    duckdb_state state =
-        duckdb_appender_create_ext(appender->connection->handle, is_temporary ? "temp" : NULL,
-                                   is_temporary ? "main" : str_to_c(appender->arena, table_schema),
-                                   str_to_c(appender->arena, table), &appender->handle);
+    duckdb_state state = duckdb_appender_create_ext(appender->connection->handle, is_temporary ? "temp" : NULL,
+                                                    is_temporary ? "main" : str_to_c(appender->arena, table_schema),
+                                                    str_to_c(appender->arena, table), &appender->handle);
     if (state != DuckDBSuccess) {
         return appender_error(appender, err);
     }

@@ -26,8 +26,8 @@ MUST_CHECK Status duck_arrow_columns(DuckConnection *connection, struct ArrowSch
 
 typedef struct DuckAppender DuckAppender;
 
-/* Appends to schema.table (an empty schema: a TEMP table), whose columns are those of `schema`, in order. Keeps nothing of `schema`. Needs an open
- * transaction; closed before its connection. */
+/* Appends to schema.table (an empty schema: a TEMP table), whose columns are those of `schema`, in order. Keeps nothing
+ * of `schema`. Needs an open transaction; closed before its connection. */
 MUST_CHECK Status duck_appender_open(DuckConnection *connection, Str table_schema, Str table,
                                      struct ArrowSchema *schema, DuckAppender **appender_out, Error *err);
 /* Takes the array (released in every case). Text that is not UTF-8 is an ExecutionError naming column and row. */

@@ -86,8 +86,8 @@ typedef struct PlanState {
 } PlanState;
 
 /* SelectionError for a bad selector; PlanError for a definition that forward-only cannot carry history into. Until
- * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants; one of a
- * delivery is judged by plan/delivery.h, as far as its text tells which columns it has. */
+ * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants; one of
+ * a delivery is judged by plan/delivery.h, as far as its text tells which columns it has. */
 MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options,
                              Plan **plan_out, Error *err);
 void plan_destroy(Plan *plan); /* NULL is fine */

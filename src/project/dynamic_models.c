@@ -99,8 +99,9 @@ static bool is_wanted(ProjectLoad *load, Str name, Str owner) {
     const Model *present = find_draft(load, name);
     if (present != NULL) {
         str_vec_push(load->arena, &load->project->notes,
-                     str_format(load->arena, "model '" STR_FMT "' of " STR_FMT
-                                             " takes the place of the one that '" STR_FMT "' registered",
+                     str_format(load->arena,
+                                "model '" STR_FMT "' of " STR_FMT " takes the place of the one that '" STR_FMT
+                                "' registered",
                                 STR_ARG(present->name), STR_ARG(present->place.file), STR_ARG(owner)));
     }
     return present == NULL;

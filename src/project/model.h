@@ -80,7 +80,7 @@ typedef struct Model {
     Str name;         /* "silver.orders" */
     Str schema, base; /* "silver", "orders"; schema "main" when the name has no dot */
     ModelKind kind;
-    SourceSpan place; /* file and line of the definition */
+    SourceSpan place;  /* file and line of the definition */
     Str registered_by; /* the Python model that registered it while running; empty: it has a source file */
 
     Materialise materialise;

@@ -36,8 +36,7 @@ static const char *check_compression(const ConfigValue *value) {
 
 static const char *check_row_group_size(const ConfigValue *value) {
     int64_t rows;
-    bool is_count =
-        value->kind == CONFIG_SCALAR && !value->quoted && scalar_to_int(value->text, &rows) && rows >= 1;
+    bool is_count = value->kind == CONFIG_SCALAR && !value->quoted && scalar_to_int(value->text, &rows) && rows >= 1;
     return is_count ? NULL : "must be a number of rows, at least 1";
 }
 

@@ -46,7 +46,7 @@ DEFINE_VEC(DynamicModelVec, dynamic_model_vec, DynamicModel)
 
 typedef struct ProjectOptions {
     ConfigOptions config;
-    PythonDiscovery python; /* .discover NULL: a project with Python files is refused */
+    PythonDiscovery python;         /* .discover NULL: a project with Python files is refused */
     const DynamicModelVec *dynamic; /* in place of the files of these names; NULL: the files as they are */
     bool no_cache;
 } ProjectOptions;

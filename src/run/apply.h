@@ -72,9 +72,9 @@ struct ApplyResult {
     Plan *plan;
     ModelResult *models; /* one a task of `plan` */
     size_t model_count;
-    BuildTarget *targets; /* a task each; NULL when there was nothing to build */
-    StrVec registered;    /* models that running ones registered, each once (run/dynamic.h) */
-    RunSummary summary;   /* of this plan and of those that followed */
+    BuildTarget *targets;   /* a task each; NULL when there was nothing to build */
+    StrVec registered;      /* models that running ones registered, each once (run/dynamic.h) */
+    RunSummary summary;     /* of this plan and of those that followed */
     ApplyResult *follow_up; /* owned; NULL: no plan followed */
 };
 void apply_result_destroy(ApplyResult *result); /* NULL is fine */

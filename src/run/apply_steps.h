@@ -21,10 +21,10 @@ typedef struct Apply {
     BuildContext build;
     atomic_bool is_stopping; /* any thread: builders are to end */
     int64_t started_us;
-    size_t depth;                /* 0: the command's own plan; n: the n-th that follows it */
-    DynamicModelVec planned;     /* registered models that this plan brings; saved when they are built */
-    DynamicModelVec registered;  /* what the builds of this plan change in them, for the next plan */
-    Project *next_project;       /* with `registered`; NULL: no plan follows */
+    size_t depth;               /* 0: the command's own plan; n: the n-th that follows it */
+    DynamicModelVec planned;    /* registered models that this plan brings; saved when they are built */
+    DynamicModelVec registered; /* what the builds of this plan change in them, for the next plan */
+    Project *next_project;      /* with `registered`; NULL: no plan follows */
 } Apply;
 
 ApplyResult *apply_result_create(Str environment); /* keeps `environment` */

@@ -33,8 +33,8 @@ static SourceSpan place_of(const ConfigValue *registration) {
 
 static Status refuse_name(Str name, Str owner, const ConfigValue *registration, Str taken_by, Error *err) {
     error_set_at(err, ERROR_DEFINITION, place_of(registration),
-                 "model '" STR_FMT "' registers '" STR_FMT "', which is a name of " STR_FMT,
-                 STR_ARG(owner), STR_ARG(name), STR_ARG(taken_by));
+                 "model '" STR_FMT "' registers '" STR_FMT "', which is a name of " STR_FMT, STR_ARG(owner),
+                 STR_ARG(name), STR_ARG(taken_by));
     error_hint(err, "register it under another name");
     error_code(err, STR("dynamic.taken"));
     return FAILED;
@@ -58,8 +58,8 @@ static Status add_registration(Collection *collection, const Model *owner, const
         return OK;
     }
     if (!str_equal(earlier->owner, owner->name)) {
-        Str other = str_format(collection->arena, "what model '" STR_FMT "' registered in this run",
-                               STR_ARG(earlier->owner));
+        Str other =
+            str_format(collection->arena, "what model '" STR_FMT "' registered in this run", STR_ARG(earlier->owner));
         return refuse_name(name, owner->name, registration, other, err);
     }
     *earlier = model; /* one of a later window */
@@ -159,8 +159,8 @@ static Status check_unedited(const Apply *apply, const Project *next, Error *err
         const Model *earlier = project_find(project, model->name);
         bool is_source = model->registered_by.size == 0;
         if (is_source && (earlier == NULL || !str_equal(earlier->local_fingerprint, model->local_fingerprint))) {
-            error_set_at(err, ERROR_PLAN, model->place,
-                         "model '" STR_FMT "' was edited while this command ran", STR_ARG(model->name));
+            error_set_at(err, ERROR_PLAN, model->place, "model '" STR_FMT "' was edited while this command ran",
+                         STR_ARG(model->name));
             error_hint(err, "start the command again");
             return FAILED;
         }
@@ -200,10 +200,10 @@ void dynamic_note_lost(const Apply *apply) {
         }
     }
     Str names = str_join(apply->result->arena, owners.items, owners.count, STR(" "));
-    session_note(apply->session,
-                 "what was registered is not saved; once that is mended, register it by: interlace run --select "
-                 STR_FMT,
-                 STR_ARG(names));
+    session_note(
+        apply->session,
+        "what was registered is not saved; once that is mended, register it by: interlace run --select " STR_FMT,
+        STR_ARG(names));
 }
 
 Status dynamic_prepare(Apply *apply, ErrorList *faults, Error *err) {

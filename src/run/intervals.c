@@ -10,8 +10,8 @@ static const Snapshot *find_promoted(const PointerVec *pointers, const SnapshotV
         const Pointer *pointer = &pointers->items[p];
         for (size_t i = 0; i < snapshots->count && str_equal_fold(pointer->model, model->name); i++) {
             const Snapshot *snapshot = &snapshots->items[i];
-            if (str_equal_fold(snapshot->name, model->name) &&
-                str_equal(snapshot->fingerprint, pointer->fingerprint) && snapshot->revision == pointer->revision) {
+            if (str_equal_fold(snapshot->name, model->name) && str_equal(snapshot->fingerprint, pointer->fingerprint) &&
+                snapshot->revision == pointer->revision) {
                 found = snapshot;
             }
         }

@@ -31,7 +31,7 @@ typedef struct Session {
     bool engine_is_read_only;
     StrVec writable_aliases, unused_aliases;
     Arena *arena;
-    Str run_id; /* of this command: INTERLACE_RUN_ID, else random */
+    Str run_id;        /* of this command: INTERLACE_RUN_ID, else random */
     ProjectVec loaded; /* all projects of this command: the Python runtime keeps the first one's configuration */
     struct SessionLock *emit_lock;
     struct TestPoller *poller; /* run/test_poller.h */

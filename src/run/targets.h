@@ -10,15 +10,15 @@
 typedef struct BuildTarget {
     SqlRelation relation;
     int64_t revision;
-    bool is_external; /* a table of another database, which is never dropped */
-    bool is_gated;    /* a terminal model that does not deliver in this environment */
-    bool is_there;    /* holds checked rows of this very version: the strategy goes on from them */
-    bool is_served;   /* some environment shows it: every commit is visible to readers */
-    bool is_recorded; /* of a gated one: this version is known, perhaps by its delivery elsewhere */
+    bool is_external;              /* a table of another database, which is never dropped */
+    bool is_gated;                 /* a terminal model that does not deliver in this environment */
+    bool is_there;                 /* holds checked rows of this very version: the strategy goes on from them */
+    bool is_served;                /* some environment shows it: every commit is visible to readers */
+    bool is_recorded;              /* of a gated one: this version is known, perhaps by its delivery elsewhere */
     const Snapshot *last_delivery; /* of a terminal model, to its present place; NULL: none yet */
-    SqlRelation previous; /* what `this` and `cursor` of a Python model read; empty name: nothing yet */
-    SqlRelation seed;     /* copied into `relation` first; empty name: none */
-    Str owner;            /* copy-on-write: the environment whose relation `seed` is */
+    SqlRelation previous;          /* what `this` and `cursor` of a Python model read; empty name: nothing yet */
+    SqlRelation seed;              /* copied into `relation` first; empty name: none */
+    Str owner;                     /* copy-on-write: the environment whose relation `seed` is */
 
     bool is_windowed; /* incremental; the rest is zero otherwise */
     Grain grain;

@@ -261,7 +261,8 @@ static void test_02_13_hashes_of_copied_rows_are_those_of_a_first_build(void **s
     Delivery merge = {.kind = STRATEGY_MERGE, .key = "id"};
     Delivery hashed = {.kind = STRATEGY_HASH_MERGE, .key = "id"};
     merge.source = "SELECT 1 AS id, 10 AS n, 'a{' AS \"v {all @}\", TIMESTAMPTZ '2026-07-01 00:00:00+00' AS at";
-    hashed.source = "SELECT 1 AS id, 10::BIGINT AS n, 'a{' AS \"v {all @}\", TIMESTAMPTZ '2026-07-01 00:00:00+00' AS at";
+    hashed.source =
+        "SELECT 1 AS id, 10::BIGINT AS n, 'a{' AS \"v {all @}\", TIMESTAMPTZ '2026-07-01 00:00:00+00' AS at";
     assert_delivery(f, hashed, "+1");
     run_sql(f, "CREATE TABLE anew AS SELECT _hash FROM t");
     run_sql(f, "DROP TABLE t");
