@@ -176,6 +176,47 @@ static void test_02_8_3_every_order_of_a_log_ends_alike(void **state) {
                 "v0|07-01|07-03|120;v1|07-03|07-05|120;v2|07-05|07-07|120;v3|07-07|07-09|120;v4|07-09|NULL|120");
 }
 
+/* --- Random batches ----------------------------------------------------------------------------------------------- */
+
+#define NO_ROWS(f, query) assert_int_equal(query_number((f), "SELECT count(*) FROM (" query ")"), 0)
+
+static void assert_invariants(Fixture *f) {
+    NO_ROWS(f, "SELECT id FROM t WHERE _valid_to IS NULL GROUP BY id HAVING count(*) > 1");
+    NO_ROWS(f, "SELECT id FROM t WHERE _valid_to < _valid_from");
+    NO_ROWS(
+        f, "SELECT a.id FROM t a JOIN t b ON a.id = b.id AND a.rowid < b.rowid"
+           " WHERE a._valid_from < coalesce(b._valid_to, 'infinity') AND b._valid_from < coalesce(a._valid_to, "
+           "'infinity') AND a._valid_from IS DISTINCT FROM a._valid_to AND b._valid_from IS DISTINCT FROM b._valid_to");
+}
+
+/* At any moment a key has at most one version: the moments are all that occur, and those between. */
+static void assert_one_version_at_a_time(Fixture *f) {
+    NO_ROWS(f, "SELECT id, moment FROM t, (SELECT DISTINCT unnest([_valid_from, _valid_from + INTERVAL 30 MINUTE]) AS "
+               "moment FROM t) WHERE _valid_from <= moment AND (moment < _valid_to OR _valid_to IS NULL)"
+               " GROUP BY id, moment HAVING count(*) > 1");
+}
+
+/* Twenty-five keys in twenty runs: 500 batches, in which keys vanish, return, and bring several events, late, new and
+ * corrected ones. Chance is a hash, so that a failure can be seen again. */
+static void test_02_8_2_and_4_random_batches_keep_the_invariants(void **state) {
+    Fixture *f = *state;
+    for (int run = 0; run < 20; run++) {
+        Str source =
+            str_format(f->arena,
+                       "SELECT DISTINCT ON (id, e) id, 'v' || hash(id, %d, n) %% 3 AS v, TIMESTAMP '2026-07-01' +"
+                       " to_hours((hash(id, n, %d // 3) %% 200)::INTEGER) AS e FROM range(25) k(id), range(3) c(n)"
+                       " WHERE hash(id, %d) %% 5 > 0 AND n <= hash(id, %d, 1) %% 3 ORDER BY n",
+                       run, run, run, run);
+        Str now = str_format(f->arena, "TIMESTAMP '2026-08-01' + INTERVAL (%d) DAY", run);
+        Delivery delivery = {.kind = STRATEGY_SCD, .key = "id", .time = "e", .now = str_to_c(f->arena, now)};
+        delivery.source = str_to_c(f->arena, source);
+        (void)deliver(f, delivery);
+        assert_invariants(f);
+        assert_delivery(f, delivery, "—");
+    }
+    assert_one_version_at_a_time(f);
+}
+
 /* --- Types of event times ----------------------------------------------------------------------------------------- */
 
 static void test_02_8_7_stamps_do_not_depend_on_the_session_zone(void **state) {
@@ -280,6 +321,7 @@ int main(void) {
         CASE(late_rows_share_one_gap_and_one_version),
         CASE(a_key_returns_with_old_events),
         CASE(a_key_returns_with_new_events),
+        CASE(test_02_8_2_and_4_random_batches_keep_the_invariants),
         CASE(test_02_8_3_every_order_of_a_log_ends_alike),
         CASE(test_02_8_7_stamps_do_not_depend_on_the_session_zone),
         CASE(test_02_8_5_events_are_unique_and_have_a_time),

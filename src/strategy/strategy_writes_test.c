@@ -155,7 +155,7 @@ static void case_026_text_is_no_time(void **state) {
 
 /* --- Random sources ----------------------------------------------------------------------------------------------- */
 
-static void forms_of_an_engine_agree(void **state) {
+static void test_02_4_6_forms_of_an_engine_agree(void **state) {
     Fixture *f = *state;
     static const StrategyKind kinds[] = {STRATEGY_MERGE, STRATEGY_FULL_MERGE, STRATEGY_HASH_MERGE, STRATEGY_SCD};
     for (int round = 0; round < 10; round++) {
@@ -194,7 +194,7 @@ int main(void) {
         CASE(windows_are_half_open_for_every_type_of_time),
         CASE(test_02_5_4_the_window_is_on_the_output),
         CASE(case_026_text_is_no_time),
-        CASE(forms_of_an_engine_agree),
+        CASE(test_02_4_6_forms_of_an_engine_agree),
     };
     return cmocka_run_group_tests_name("strategy_writes", tests, NULL, NULL);
 }

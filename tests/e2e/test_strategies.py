@@ -168,7 +168,7 @@ def second_run(project, panel, verb=None):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["sql", "python"])
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
-def test_02_6_1_each_panel_gives_its_rows_and_counts(project, panel, kind, engine):
+def test_02_6_1_and_5_each_panel_gives_its_rows_and_counts(project, panel, kind, engine):
     if kind == "python" and panel not in PYTHON_PANELS:
         pytest.skip("a Python model is incremental only with a key")
     build = sql_model if kind == "sql" else python_model
@@ -180,6 +180,17 @@ def test_02_6_1_each_panel_gives_its_rows_and_counts(project, panel, kind, engin
     assert project.query(f"SELECT {panel.columns} FROM m ORDER BY id, v") == panel.rows
     # spec 02 §6, 2: untouched is read off physical row ids.
     assert physical_places(project, engine, panel.untouched) == before
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_3_1_the_cell_of_each_panel(project, panel):
+    start(project, "duckdb", sql_model(panel.header, "src.items"), panel.first)
+    set_source(project, panel.second)
+    verb, *bounds = panel.verb
+    result = project.ok(verb, *bounds, env={"INTERLACE_NOW": P})
+    cell = " ".join(f"{sign}{count}" for sign, count in zip("+~-", panel.counts, strict=True) if count)
+    [row] = [line for line in result.stdout.splitlines() if line.startswith("m  ")]
+    assert f" {cell}  " in row
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
