@@ -8,11 +8,15 @@ import pytest
 
 P0 = "2026-07-02T08:30:00"
 P = "2026-07-02T12:00:00"
-FIRST = "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
+FIRST = (
+    "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
+)
 SECOND = (
     "(1,'A',TIMESTAMP '2026-07-02 09:15'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (4,'d',TIMESTAMP '2026-07-02 09:40')"
 )
-NINE = "(9,'z',TIMESTAMP '2026-07-01 08:00'), "  # first: the engine closes the gaps that deleted rows leave before others
+NINE = (
+    "(9,'z',TIMESTAMP '2026-07-01 08:00'), "  # first: the engine closes the gaps that deleted rows leave before others
+)
 NINE_CHANGED = "(9,'ZZ',TIMESTAMP '2026-07-01 08:00'), "
 WINDOW = ("--start", "2026-07-02", "--end", "2026-07-03")
 HASH_OF_A = "c86712ff194a2814e6b1b447d678b103"
@@ -272,10 +276,15 @@ def test_02_2_1_repeated_keys_are_refused_on_a_first_build_and_later(project, pa
     at = ", 2026-07-02 08:00:00" if by_time else ""
     repeated_key, sample = "(id, ts)" if by_time else "(id)", f"(1{at}) x3, (7{at}) x2"
     files = sql_model(panel.header, "src.items")
-    project.write({"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files})
+    project.write(
+        {"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files}
+    )
     set_source(project, repeated)
     result = project.fails("apply")
-    assert f"key {repeated_key} is not unique in the source: 2 key values repeat over 5 rows, e.g. {sample}" in result.stderr
+    assert (
+        f"key {repeated_key} is not unique in the source: 2 key values repeat over 5 rows, e.g. {sample}"
+        in result.stderr
+    )
     set_source(project, FIRST)
     project.ok("apply")
     before = untouched_state(project)
@@ -292,7 +301,9 @@ def test_02_2_1_repeated_keys_are_refused_on_a_first_build_and_later(project, pa
 def test_02_2_3_a_null_in_a_key_is_refused(project, panel, key):
     rows = "('x', 1, 'a', TIMESTAMP '2026-07-02 08:00'), ('x', NULL, 'x', TIMESTAMP '2026-07-02 08:00')"
     files = sql_model(panel.header.replace("key: id", f"key: {key}"), "src.items")
-    project.write({"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files})
+    project.write(
+        {"interlace.yaml": f"{ENGINES['duckdb']}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n", **files}
+    )
     set_source(project, rows, "g, id, v, ts")
     document = project.json("apply", code=1)
     assert document["error"]["details"]["code"] == "null_key"

@@ -103,3 +103,42 @@ def test_02_12_6_restate_gives_a_cursor_model_none(project):
     assert "cursor is None" in said[0]
     assert "cursor is 20" in said[1]
     assert "cursor is None" in said[2]
+
+
+def test_03_6_3_a_run_whose_rows_fail_a_check_changes_nothing_for_readers(project):
+    project.write(
+        {"interlace.yaml": CONFIG, "models/m.sql": "/* interlace: {checks: [{not_null: n}]} */ FROM src.days"}
+    )
+    load_days(project, days=3)
+    project.ok("apply")
+    before = project.query("SELECT * FROM m ORDER BY ALL")
+    project.load("UPDATE days SET n = NULL")
+    project.fails("run")
+    assert project.query("SELECT * FROM m ORDER BY ALL") == before
+
+
+def test_03_1_5_a_watched_file_a_macro_and_a_var_move_their_readers_only(project):
+    project.write(
+        {
+            "interlace.yaml": "vars: {rate: {type: int, value: 2}}\n"
+            "inputs: {prices: {format: csv, path: seeds/prices.csv, watch: true}}\n",
+            "seeds/prices.csv": "id,price\n1,10\n",
+            "macros/m.sql": "CREATE MACRO twice(x) AS x * 2;",
+            "models/a.sql": "SELECT * FROM prices",
+            "models/b.sql": "SELECT twice(1) AS x",
+            "models/c.sql": "SELECT var('rate') AS x",
+            "models/d.sql": "SELECT 1 AS x",
+        }
+    )
+    project.ok("apply")
+
+    def changed():
+        return [change["name"] for change in project.json("plan")["changes"]]
+
+    assert changed() == []
+    project.write({"seeds/prices.csv": "id,price\n1,11\n"})
+    assert changed() == ["a"]
+    project.write({"macros/m.sql": "CREATE MACRO twice(x) AS x * 3;"})
+    assert changed() == ["a", "b"]
+    project.write({"interlace.yaml": project.read("interlace.yaml").replace("value: 2", "value: 3")})
+    assert changed() == ["a", "b", "c"]

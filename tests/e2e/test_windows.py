@@ -229,7 +229,9 @@ def test_02_12_3_a_failure_loses_that_batch_only(june):
 
 
 def test_02_12_4_a_restate_keeps_closed_versions(project):
-    project.write({"interlace.yaml": CONFIG, "models/m.sql": "/* interlace: {strategy: scd, key: id} */ FROM src.items"})
+    project.write(
+        {"interlace.yaml": CONFIG, "models/m.sql": "/* interlace: {strategy: scd, key: id} */ FROM src.items"}
+    )
     project.load("CREATE TABLE items AS SELECT 1 AS id, 'a' AS v")
     project.ok("apply")
     project.load("UPDATE items SET v = 'b'")
@@ -293,7 +295,9 @@ def test_02_9_3_rows_at_the_edge_land_in_adjacent_windows(project, kind):
     project.env.update(AFTER)
     last = "2026-06-01 23:59:59" if kind == "TIMESTAMP_S" else "2026-06-01 23:59:59.999999"
     project.write({"interlace.yaml": CONFIG, "models/m.sql": daily(", backfill: none")})
-    project.load(f"CREATE TABLE days AS SELECT CAST(x AS {kind}) AS d, 1 AS n FROM (VALUES ('{last}'), ('2026-06-02')) t(x)")
+    project.load(
+        f"CREATE TABLE days AS SELECT CAST(x AS {kind}) AS d, 1 AS n FROM (VALUES ('{last}'), ('2026-06-02')) t(x)"
+    )
     project.ok("apply")
     project.ok("run", "--start", "2026-06-01", "--end", "2026-06-02")
     assert project.query("SELECT count(*) FROM m") == [[1]]
