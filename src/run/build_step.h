@@ -27,6 +27,7 @@ typedef struct Build {
 
     /* Of the transaction at hand. */
     const Window *window; /* NULL: the whole model, or a first build */
+    Window first_range;   /* of a first build, once it is known; empty: the source has no row with a time */
     bool is_first_build;  /* of an incremental model: all its rows, or those since `backfill` */
     TimeUs now;
     RowCounts rows;
@@ -88,7 +89,9 @@ MUST_CHECK Status build_take_out(Build *build, Error *err);
 MUST_CHECK Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err), Error *err);
 /* Of the time column, as far as it is one: the strategy refuses others. */
 TimeColumnKind build_time_kind(const Build *build);
-/* Inside the transaction of a first build: the range that its rows cover becomes `filled`. */
-MUST_CHECK Status build_find_first_range(Build *build, Error *err);
+/* Inside the transaction of a first build: the range that its rows cover becomes `first_range`, and what of it is over
+ * `filled`. Of an external table before the rows are written (`staged`: where they are; NULL: the query), else after.
+ */
+MUST_CHECK Status build_find_first_range(Build *build, const SqlRelation *staged, Error *err);
 
 #endif

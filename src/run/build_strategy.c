@@ -52,16 +52,21 @@ static Str edge(const Build *build, WallUs wall, TimeColumnKind kind) {
 }
 
 static void set_window(const Build *build, TimeColumnKind kind, StrategyInput *input) {
-    if (build->window != NULL) {
-        input->window_start = edge(build, build->window->start, kind);
-        input->window_end = edge(build, build->window->end, kind);
+    const Window *window = build->window;
+    if (window == NULL && build->is_first_build && build->target.is_external) {
+        window = &build->first_range; /* rows of others, outside of it, are not ours to remove */
+    }
+    if (window != NULL && window->start < window->end) {
+        input->window_start = edge(build, window->start, kind);
+        input->window_end = edge(build, window->end, kind);
     }
 }
 
 /* Only with a pinned start, `backfill: 2026-01-01`: the first build takes everything from there on. */
 static Status set_first_window(const Build *build, TimeColumnKind kind, StrategyInput *input, Error *err) {
     const Model *model = build->task->model;
-    if (!build->is_first_build || str_equal(model->backfill, STR("auto")) || model->backfill.size == 0) {
+    bool is_pinned = model->backfill.size > 0 && !str_equal(model->backfill, STR("auto"));
+    if (!build->is_first_build || build->target.is_external || !is_pinned) {
         return OK;
     }
     WallUs start;
@@ -266,8 +271,16 @@ Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err) {
         TRY(build_copy_seed(build, err));
         TRY(build_create_physical(build, err)); /* no index can be made once the strategy has updated rows */
     }
+    if (build->is_first_build && build->target.is_external) {
+        TRY(build_find_first_range(build, staged, err));
+        if (build->target.is_there && build->first_range.start == build->first_range.end) {
+            build->rows = (RowCounts){.is_known = true}; /* nothing to deliver, and nothing that is ours to remove */
+            return OK;
+        }
+        return write_rows(build, staged, err);
+    }
     TRY(write_rows(build, staged, err));
-    return build->is_first_build ? build_find_first_range(build, err) : OK;
+    return build->is_first_build ? build_find_first_range(build, NULL, err) : OK;
 }
 
 Status build_create_for_appender(Build *build, Error *err) {

@@ -146,7 +146,20 @@ Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err)
 
 /* ---- First builds. */
 
-static Status time_bounds(Build *build, DuckRows *rows_out, Error *err) {
+/* A table of our own holds the source's rows and no others; an external one may hold those of somebody else, so there
+ * the source itself is asked. */
+static SqlText bounded_rows(const Build *build, const SqlRelation *staged) {
+    if (build->target.is_external && staged == NULL) {
+        SqlText parts[] = {sql_text_own(build->arena, STR("(")), build->query,
+                           sql_text_own(build->arena, STR("\n) AS source"))};
+        return sql_text_concat(build->arena, parts, COUNT_OF(parts));
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_relation(&sql, build->target.is_external ? *staged : build->target.relation);
+    return sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+}
+
+static Status time_bounds(Build *build, const SqlRelation *staged, DuckRows *rows_out, Error *err) {
     Str column = build->task->model->time_column;
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "SELECT CAST(min(");
@@ -154,8 +167,8 @@ static Status time_bounds(Build *build, DuckRows *rows_out, Error *err) {
     strbuf_text(&sql, ") AS VARCHAR), CAST(max(");
     sql_identifier(&sql, column);
     strbuf_text(&sql, ") AS VARCHAR) FROM ");
-    sql_relation(&sql, build->target.relation);
-    SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    SqlText parts[] = {sql_text_own(build->arena, strbuf_copy(&sql, build->arena)), bounded_rows(build, staged)};
+    SqlText query = sql_text_concat(build->arena, parts, COUNT_OF(parts));
     return engine_query(build->connection, &query, build->arena, rows_out, err);
 }
 
@@ -169,10 +182,10 @@ TimeColumnKind build_time_kind(const Build *build) {
     return kind;
 }
 
-Status build_find_first_range(Build *build, Error *err) {
+Status build_find_first_range(Build *build, const SqlRelation *staged, Error *err) {
     BuildContext *context = build->context;
     DuckRows rows;
-    TRY(time_bounds(build, &rows, err));
+    TRY(time_bounds(build, staged, &rows, err));
     bool has_rows = duck_cell(&rows, 0, 0)->kind != DUCK_CELL_NULL;
     WallUs bounds[2] = {0};
     for (size_t i = 0; has_rows && i < COUNT_OF(bounds); i++) {
@@ -182,6 +195,7 @@ Status build_find_first_range(Build *build, Error *err) {
     bool is_empty = false;
     TRY(window_first_range(build->task->model, has_rows, bounds[0], bounds[1], context->zone, &range, &is_empty, err));
     build->filled = (Window){0};
+    build->first_range = is_empty ? (Window){0} : range;
     if (is_empty) {
         Str note = window_empty_source_note(build->task->model, build->arena);
         session_note(context->session, STR_FMT, STR_ARG(note));

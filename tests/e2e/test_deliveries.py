@@ -585,3 +585,26 @@ def test_01_12_2_a_failing_check_takes_the_delivery_back(project):
     project.fails("run")
     assert delivered(project) == [[1, "a"]]
     assert len(project.sql("FROM interlace__delivery", CRM)) == 1
+
+
+def test_a_first_delivery_of_windows_leaves_the_rows_of_others_outside_of_them(project):
+    project.write(
+        {
+            "interlace.yaml": "attach: {src: data/src.duckdb, crm: data/crm.duckdb}\ntimezone: UTC\n",
+            "models/m.sql": "/* interlace: {materialise: table, target: crm.days, strategy: incremental, time_column: d} */\n"
+            "SELECT d, n FROM src.days",
+        }
+    )
+    project.load("CREATE TABLE days AS SELECT DATE '2026-06-02' AS d, 1 AS n")
+    project.load(
+        "CREATE TABLE days AS SELECT * FROM (VALUES (DATE '2020-01-01', 7), (DATE '2026-06-02', 8)) t(d, n)",
+        name="data/crm.duckdb",
+    )
+    project.ok("apply", env={"INTERLACE_NOW": "2026-07-01T00:00:00"})
+    rows = project.sql("SELECT d::VARCHAR, n FROM days ORDER BY d", name="data/crm.duckdb")
+    assert rows == [("2020-01-01", 7), ("2026-06-02", 1)]
+    assert project.json("intervals", "m")["intervals"] == [["2026-06-02T00:00:00", "2026-06-03T00:00:00"]]
+    project.load("DELETE FROM days")
+    project.ok("restate", "-s", "m", "--start", "2026-06-02", "--end", "2026-06-03")
+    rows = project.sql("SELECT d::VARCHAR, n FROM days ORDER BY d", name="data/crm.duckdb")
+    assert rows == [("2020-01-01", 7)]

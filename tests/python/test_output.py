@@ -179,7 +179,7 @@ def test_a_lazy_frame_is_refused_with_the_way_out():
     assert "collect" in caught.value.hint
 
 
-@pytest.mark.parametrize("nothing", [iter(()), [], ()], ids=str)
+@pytest.mark.parametrize("nothing", [iter(()), [], ()], ids=["iterator", "list", "tuple"])
 def test_01_8_5_yielding_nothing_is_refused_unless_it_may(nothing):
     with pytest.raises(DefinitionError, match="yielded nothing") as caught:
         send(nothing)
