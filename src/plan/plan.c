@@ -46,15 +46,37 @@ static const Snapshot *find_snapshot(const Comparison *comparison, const Pointer
     return NULL;
 }
 
-/* A relation that holds this very version and whose checks passed; of several revisions the newest. */
+static size_t rank_of(const PointerVec *shown, const Snapshot *snapshot) {
+    for (size_t i = 0; i < shown->count; i++) {
+        const Pointer *pointer = &shown->items[i];
+        if (pointer->revision == snapshot->revision && str_equal(pointer->fingerprint, snapshot->fingerprint) &&
+            str_equal_fold(pointer->model, snapshot->name)) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+const Snapshot *snapshot_preferred(const PointerVec *shown, const Snapshot *a, const Snapshot *b) {
+    if (a == NULL || b == NULL) {
+        return a == NULL ? b : a;
+    }
+    size_t rank_a = rank_of(shown, a), rank_b = rank_of(shown, b);
+    if (rank_a != rank_b) {
+        return rank_a < rank_b ? a : b;
+    }
+    return a->revision < b->revision ? a : b;
+}
+
+/* A relation that holds this very version and whose checks passed. */
 static const Snapshot *find_reusable(const Comparison *comparison, const Model *model) {
     const Snapshot *found = NULL;
     const SnapshotNode *node = str_map_find(comparison->snapshots, model->name);
     for (; node != NULL; node = node->next) {
         const Snapshot *snapshot = node->snapshot;
         bool fits = str_equal(snapshot->fingerprint, model->fingerprint) && snapshot->verified_at != 0;
-        if (fits && (found == NULL || snapshot->revision > found->revision)) {
-            found = snapshot;
+        if (fits) {
+            found = snapshot_preferred(&comparison->state->shown, found, snapshot);
         }
     }
     return found;

@@ -2,6 +2,7 @@
 
 #include "plan/delivery.h"
 #include "project/graph.h"
+#include "run/apply_steps.h"
 #include "run/forward_only.h"
 #include "strategy/strategy.h"
 
@@ -19,6 +20,7 @@ typedef struct Targets {
     SnapshotVec snapshots;
     StrVec environments;
     PointerVec *pointers; /* of each environment */
+    PointerVec shown;     /* of all, those of prod first */
 } Targets;
 
 LedgerKey ledger_key(const Model *model, SqlRelation relation) {
@@ -30,6 +32,7 @@ static Status load_state(Targets *targets, Error *err) {
     EnvironmentSummaryVec environments = {0};
     TRY(state_load_snapshots(targets->state, targets->arena, &targets->snapshots, err));
     TRY(state_load_environments(targets->state, targets->arena, &environments, err));
+    TRY(state_load_shown(targets->state, targets->arena, &targets->shown, err));
     targets->pointers = ARENA_NEW_ARRAY(targets->arena, PointerVec, environments.count);
     for (size_t i = 0; i < environments.count; i++) {
         Str name = environments.items[i].name;
@@ -65,19 +68,20 @@ static int64_t newest_revision(const Targets *targets, const Model *model) {
     return newest;
 }
 
-/* What the environment shows of this very version; else the newest that was checked. */
+/* What the environment shows of this very version; else one that was checked. */
 static const Snapshot *find_checked(const Targets *targets, const Model *model) {
     const Snapshot *current = targets->request->plan->current[model->index];
     if (current != NULL && str_equal(current->fingerprint, model->fingerprint)) {
         return current;
     }
-    for (int64_t revision = newest_revision(targets, model); revision >= 0; revision--) {
-        const Snapshot *snapshot = find_revision(targets, model, revision);
-        if (snapshot != NULL && snapshot->verified_at != 0) {
-            return snapshot;
+    const Snapshot *found = NULL;
+    for (size_t i = 0; i < targets->snapshots.count; i++) {
+        const Snapshot *snapshot = &targets->snapshots.items[i];
+        if (is_version(snapshot, model) && snapshot->verified_at != 0) {
+            found = snapshot_preferred(&targets->shown, found, snapshot);
         }
     }
-    return NULL;
+    return found;
 }
 
 static bool shows_relation(const Targets *targets, const Pointer *pointer, const Model *model,

@@ -268,6 +268,15 @@ def test_02_12_7_a_sandbox_gets_its_own_copy_when_it_writes(june):
     assert june.json("plan", "-e", "dev")["changes"] == []
 
 
+def test_a_new_environment_takes_what_prod_shows_not_a_private_copy(june):
+    june.ok("apply")
+    june.ok("apply", "-e", "dev")
+    june.load("UPDATE days SET n = 1000 WHERE d = '2026-06-10'")
+    june.ok("restate", "-e", "dev", "--start", "2026-06-10", "--end", "2026-06-11")
+    june.ok("apply", "-e", "qa")
+    assert june.query("SELECT n FROM m WHERE d = '2026-06-10'", env="qa") == [[9]]
+
+
 def test_04_3_the_owner_writes_in_place_and_the_others_see_it(june):
     june.ok("apply", "-e", "dev")
     june.ok("apply")
