@@ -4,6 +4,6 @@ SELECT
     (range * 2654435761) % (1 + var('events') // 125) AS user_id,
     TIMESTAMP '2026-06-01' + to_microseconds(range * (30 * 86400000000 // var('events'))) AS ts,
     CASE (range * 40503) % 10 WHEN 0 THEN 'purchase' WHEN 1 THEN 'cart' WHEN 2 THEN 'search' ELSE 'view' END AS kind,
-    ((range * 7919) % 10000)::DECIMAL(10, 2) / 100 AS amount,
+    CAST(((range * 7919) % 10000) / 100 AS DECIMAL(10, 2)) AS amount,
     ['DE', 'FR', 'US', 'JP', 'BR'][1 + (range * 31) % 5] AS country
 FROM range(var('events'))
