@@ -64,7 +64,9 @@ static Status run_window(WindowRun *run, Window window, Error *err) {
         return FAILED;
     }
     int64_t grains = grain_count(build->target.grain, window.start, window.end);
-    if (!run->halves || grains == 1) {
+    /* A key may stand in several windows of a batch: what one window at a time accepts, a batch of them accepts too. */
+    bool repeats_key = str_equal(error_detail_find(err, STR("code")), STR("duplicate_key"));
+    if (grains == 1 || !(run->halves || repeats_key)) {
         take_failure(run, window, err);
         return OK;
     }

@@ -165,28 +165,33 @@ class StrategyOracle:
             window = (day(days[0]), day(days[-1] + 1))
             written, counts = self.write(state, source, columns, now, window)
         except model.Refused as refusal:
-            if halves and len(days) > 1:
+            # A key may stand on several days: what one day at a time accepts, a batch of them accepts too.
+            if len(days) > 1 and (halves or refusal.code == "duplicate_key"):
                 middle = len(days) // 2
-                state = self.batch(outcome, state, source, columns, now, days[:middle], True)
-                return self.batch(outcome, state, source, columns, now, days[middle:], True)
+                state = self.batch(outcome, state, source, columns, now, days[:middle], halves)
+                return self.batch(outcome, state, source, columns, now, days[middle:], halves)
             outcome.refused = refusal.code
             return state
         outcome.tasks += len(days)
         return self.commit(outcome, written, counts, days)
 
     def first_build(self, outcome, state, source, columns, now):
-        """Everything that the source has. What an external table holds of that time is replaced, not doubled."""
+        """Everything that the source has. What an external table holds of that time is replaced, not doubled; what it
+        holds of other times is not ours."""
         if not self.external:
             state.columns, state.rows = None, []
         outcome.moments.append(("begun", copy.deepcopy(state)))
+        outcome.tasks = 1
+        times = [row["ts"] for row in source if row["ts"] is not None]
+        days = range(day_of(min(times)), day_of(max(times)) + 1) if times else []
+        if self.external and state.columns is not None and not times:
+            return self.promote(outcome, self.commit(outcome, state, model.Counts(0, 0, 0), days))
+        window = (day(days[0]), day(days[-1] + 1)) if self.external and times else None
         try:
-            state, counts = self.write(state, source, columns, now, None)
+            state, counts = self.write(state, source, columns, now, window)
         except model.Refused as refusal:
             outcome.refused = refusal.code
             return outcome
-        times = [row["ts"] for row in state.rows if row["ts"] is not None]
-        days = range(day_of(min(times)), day_of(max(times)) + 1) if times else []
-        outcome.tasks = 1
         return self.promote(outcome, self.commit(outcome, state, counts, days))
 
     # --- What it looks like
