@@ -52,6 +52,7 @@ class State:
     ledger: set = dataclasses.field(default_factory=set)  # days of June
     recorded: bool = False  # a snapshot that passed stands in the state store
     promoted: bool | None = False  # None: a promotion was begun, and the next command finishes it
+    is_leftover: bool = False  # a table of ours that no record speaks of: it stays until the next write makes it anew
 
 
 @dataclasses.dataclass
@@ -75,6 +76,8 @@ class StrategyOracle:
     def write(self, state, source, columns, now, window):
         """The state after the strategy's statements over `source`, and the counts. May raise Refused."""
         state = copy.deepcopy(state)
+        if state.is_leftover:
+            state.columns, state.rows, state.history, state.is_leftover = None, [], [], False
         old = state.columns
         if self.kind.startswith("scd"):
             time = "ts" if self.kind == "scd_event" else None
@@ -103,8 +106,7 @@ class StrategyOracle:
         # A delivery that was not promoted is made again: nobody knows whether it reached the outside.
         if verb == "apply" and state.recorded and (state.promoted or not self.external):
             return self.promote(outcome, state)
-        if not state.recorded and not self.external:
-            state.columns, state.rows, state.history = None, [], []
+        state.is_leftover = not state.recorded and not self.external and state.columns is not None
         if not state.recorded and not (self.external and self.windowed):
             state.ledger = set()
         if self.windowed:
@@ -127,6 +129,7 @@ class StrategyOracle:
         return state
 
     def promote(self, outcome, state):
+        outcome.moments.append(("before_promotion", copy.deepcopy(state)))
         outcome.moments.append(("promotion", dataclasses.replace(copy.deepcopy(state), promoted=None)))
         state.promoted = True
         outcome.moments.append(("done", state))
@@ -141,7 +144,7 @@ class StrategyOracle:
         days = [number for number in range(first, end) if number <= TODAY]
         if verb == "run":
             days = [number for number in days if number not in state.ledger]
-        elif verb == "restate" and state.columns is not None:
+        elif verb == "restate" and state.columns is not None and not state.is_leftover:
             outcome.moments.append(("begun", copy.deepcopy(state)))
             state.ledger -= set(days)
         batches = []
@@ -179,7 +182,7 @@ class StrategyOracle:
         """Everything that the source has. What an external table holds of that time is replaced, not doubled; what it
         holds of other times is not ours."""
         if not self.external:
-            state.columns, state.rows = None, []
+            state.is_leftover = state.columns is not None
         outcome.moments.append(("begun", copy.deepcopy(state)))
         outcome.tasks = 1
         times = [row["ts"] for row in source if row["ts"] is not None]

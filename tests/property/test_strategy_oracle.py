@@ -22,7 +22,7 @@ HOOKS = {
     "build.committed": "committed",
     "build.ledger": "ledger",
     "build.recorded": "recorded",
-    "apply.before_promotion": "promotion",
+    "apply.before_promotion": "before_promotion",
     "promotion.intended": "promotion",
     "promotion.view": "promotion",
     "promotion.moved": "promotion",
