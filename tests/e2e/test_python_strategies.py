@@ -1,6 +1,7 @@
 """Python models with strategies, end to end: spec 01 §8.2–8.5, spec 02 §5, §7 and §14. Names carry the number of the line
 they show."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -479,5 +480,7 @@ def test_01_8_2_memory_does_not_grow_with_the_rows(project, binary_path):
     project.write({"batches": "240"})
     large = peak_of(project, binary_path, "run")
     assert project.query("SELECT count(*)::INT FROM m") == [[240 * 65536]]
-    assert large < 256 + 512
-    assert large < small + 300
+    # The address sanitizer keeps up to 256 MB of freed blocks from reuse.
+    quarantine = 256 if os.environ.get("INTERLACE_SANITIZED") == "1" else 0
+    assert large < 256 + 512 + quarantine
+    assert large < small + 300 + quarantine
