@@ -49,6 +49,8 @@ typedef struct DuckColumn {
     Str name, type; /* type as the engine spells it: BIGINT, DECIMAL(18,2), STRUCT(a INTEGER) … */
 } DuckColumn;
 DEFINE_VEC(DuckColumnVec, duck_column_vec, DuckColumn)
+/* In any letter case, as the engine finds it; NULL when absent. */
+const DuckColumn *duck_column_find(const DuckColumnVec *columns, Str name);
 
 typedef struct DuckRows {
     DuckColumnVec columns;

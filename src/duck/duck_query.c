@@ -255,6 +255,15 @@ Status duck_query(DuckConnection *connection, Str sql, Arena *arena, DuckRows *r
     return OK;
 }
 
+const DuckColumn *duck_column_find(const DuckColumnVec *columns, Str name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        if (str_equal_fold(columns->items[i].name, name)) {
+            return &columns->items[i];
+        }
+    }
+    return NULL;
+}
+
 Status duck_rows_int(const DuckRows *rows, int64_t *number_out, Error *err) {
     if (rows->row_count != 1 || rows->columns.count != 1) {
         return error_set(err, ERROR_EXECUTION, "one number is expected, the query gives %zu rows of %zu columns",

@@ -45,15 +45,6 @@ const Snapshot *delivery_find_last(const SnapshotVec *snapshots, const Model *mo
 
 /* ---- Its columns. */
 
-static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return &columns->items[i];
-        }
-    }
-    return NULL;
-}
-
 static bool has_name(const StrVec *names, Str name) {
     for (size_t i = 0; i < names->count; i++) {
         if (str_equal_fold(names->items[i], name)) {
@@ -132,7 +123,7 @@ static bool is_same_key(const StrVec *a, const StrVec *b) {
 
 static Str missing_bookkeeping(const Model *model, const DuckColumnVec *delivered) {
     const Str *name = bookkeeping(model);
-    while (name->size > 0 && find_column(delivered, *name) != NULL) {
+    while (name->size > 0 && duck_column_find(delivered, *name) != NULL) {
         name++;
     }
     return *name;
@@ -149,7 +140,7 @@ static bool is_bookkeeping(const Model *model, Str name) {
 /* Why a delivered column cannot take what comes now; empty: it can. */
 static Str column_reason(const Model *model, const DuckColumnVec *columns, const DuckColumn *delivered,
                          bool *is_widened, Arena *arena) {
-    const DuckColumn *now = find_column(columns, delivered->name);
+    const DuckColumn *now = duck_column_find(columns, delivered->name);
     if (now == NULL) {
         return is_bookkeeping(model, delivered->name)
                    ? STR_EMPTY
@@ -185,7 +176,7 @@ static Str breaking_reason(const Model *model, const DuckColumnVec *columns, con
                           STR_ARG(missing));
     }
     for (size_t i = 0; i < columns->count; i++) {
-        *is_additive = *is_additive || find_column(delivered, columns->items[i].name) == NULL;
+        *is_additive = *is_additive || duck_column_find(delivered, columns->items[i].name) == NULL;
     }
     return STR_EMPTY;
 }

@@ -143,8 +143,10 @@ static void tell_target(Apply *apply, const PlanTask *task, const BuildTarget *t
 
 static void tell_stale(Apply *apply) {
     StrVec stale = {0};
-    run_stale_models(apply->result->plan, apply->result->arena, &stale);
-    if (apply->options->verb == WINDOW_RESTATE && stale.count > 0) {
+    if (apply->options->verb == WINDOW_RESTATE) {
+        run_stale_models(apply->result->plan, apply->result->arena, &stale);
+    }
+    if (stale.count > 0) {
         Str names = str_join(apply->result->arena, stale.items, stale.count, STR(", "));
         session_note(apply->session, "left stale: " STR_FMT " (a + behind a selected name restates them too)",
                      STR_ARG(names));
@@ -221,7 +223,6 @@ static void count_outcomes(Apply *apply) {
         const ModelResult *model = &apply->models[i];
         summary->built += model->outcome == OUTCOME_BUILT;
         summary->reused += model->outcome == OUTCOME_REUSED;
-        summary->skipped += model->outcome == OUTCOME_SKIPPED;
         summary->tasks += model->tasks;
         summary->cancelled += model->outcome == OUTCOME_CANCELLED;
         summary->failed += model->outcome == OUTCOME_FAILED;
@@ -261,7 +262,6 @@ static Status build_all(Apply *apply, ErrorList *faults, Error *err) {
     apply->build.targets = apply->result->targets;
     apply->build.zone = apply->zone;
     apply->build.now = apply->windows.now;
-    apply->build.run_id = delivery_run_id(apply->result->arena);
     pthread_mutex_init(&apply->build.state_mutex, NULL);
     Status status = apply_build_models(apply, err);
     pthread_mutex_destroy(&apply->build.state_mutex);

@@ -38,7 +38,7 @@ typedef struct RunSummary {
     Str environment;
     const ModelResult *models; /* one a task, dependency order; behind them those of follow-up plans */
     size_t model_count;
-    size_t built, reused, skipped, cancelled, not_started, failed;
+    size_t built, reused, cancelled, not_started, failed;
     int64_t tasks;   /* of all models */
     size_t promoted; /* every pointer put, ephemeral ones included */
     size_t checks_passed, checks_total;

@@ -37,7 +37,6 @@ void apply_result_add(ApplyResult *result, ApplyResult *next) {
     summary->model_count += added->model_count;
     summary->built += added->built;
     summary->reused += added->reused;
-    summary->skipped += added->skipped;
     summary->cancelled += added->cancelled;
     summary->not_started += added->not_started;
     summary->failed += added->failed;

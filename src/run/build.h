@@ -19,7 +19,6 @@ typedef struct BuildContext {
     const ApplyOptions *options;
     const Zone *zone;
     WallUs now;        /* of the command */
-    Str run_id;        /* of the command, or of the queued run that it carries out */
     StateStore *state; /* guarded by state_mutex */
     StateLock *lock;   /* the fence of ledger entries */
     pthread_mutex_t state_mutex;

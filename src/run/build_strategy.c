@@ -8,20 +8,11 @@
 
 /* ---- What the strategy is told. */
 
-static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return &columns->items[i];
-        }
-    }
-    return NULL;
-}
-
 /* Of the time column; a column that is missing is told by the strategy. */
 static Status time_kind(const Build *build, TimeColumnKind *kind_out, Error *err) {
     const Model *model = build->task->model;
     *kind_out = TIME_COLUMN_NAIVE;
-    const DuckColumn *column = find_column(&build->columns, model->time_column);
+    const DuckColumn *column = duck_column_find(&build->columns, model->time_column);
     if (column == NULL) {
         return OK;
     }
@@ -138,11 +129,7 @@ static Status strategy_input(Build *build, StrategyInput *input_out, Error *err)
 static Status refuse(Build *build, const StrategyInput *input, const StrategyStatement *statement, Error *err) {
     DuckRows rows;
     TRY(engine_query(build->connection, &statement->sql, build->arena, &rows, err));
-    if (rows.row_count == 0) {
-        return OK;
-    }
-    TRY(strategy_refusal(input, statement->refusal, &rows, err));
-    return OK;
+    return rows.row_count == 0 ? OK : strategy_refusal(input, statement->refusal, &rows, err);
 }
 
 static Status count(Build *build, const StrategyStatement *statement, Error *err) {
@@ -253,7 +240,7 @@ static Status append_once(Build *build, const SqlRelation *staged, Error *err) {
     if (was_made) {
         build->rows = (RowCounts){.is_known = true};
         session_note(build->context->session, "model '" STR_FMT "': run " STR_FMT " delivered its rows already",
-                     STR_ARG(build->task->model->name), STR_ARG(build->context->run_id));
+                     STR_ARG(build->task->model->name), STR_ARG(build->context->session->run_id));
         return OK;
     }
     TRY(write_rows(build, staged, err));

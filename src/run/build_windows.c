@@ -176,11 +176,8 @@ static Status time_bounds(Build *build, const SqlRelation *staged, DuckRows *row
 
 TimeColumnKind build_time_kind(const Build *build) {
     TimeColumnKind kind = TIME_COLUMN_NAIVE;
-    for (size_t i = 0; i < build->columns.count; i++) {
-        if (str_equal_fold(build->columns.items[i].name, build->task->model->time_column)) {
-            (void)time_column_kind(build->columns.items[i].type, &kind); /* checked before the statements */
-        }
-    }
+    const DuckColumn *column = duck_column_find(&build->columns, build->task->model->time_column);
+    (void)(column != NULL && time_column_kind(column->type, &kind)); /* told before the statements */
     return kind;
 }
 

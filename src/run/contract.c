@@ -55,20 +55,11 @@ static Str canonical_type(Str type, Arena *arena) {
     return upper;
 }
 
-static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return &columns->items[i];
-        }
-    }
-    return NULL;
-}
-
 static void collect_faults(const Model *model, const DuckColumnVec *columns, Arena *arena, StrVec *missing,
                            StrVec *mismatched) {
     for (size_t i = 0; i < model->contract.count; i++) {
         const ContractColumn *wanted = &model->contract.items[i];
-        const DuckColumn *found = find_column(columns, wanted->name);
+        const DuckColumn *found = duck_column_find(columns, wanted->name);
         if (found == NULL) {
             str_vec_push(arena, missing, wanted->name);
         } else if (wanted->type.size > 0 &&

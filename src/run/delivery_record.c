@@ -1,19 +1,6 @@
 #include "run/delivery_record.h"
 
-#include "base/hash.h"
 #include "plan/delivery.h"
-
-#include <stdlib.h>
-
-Str delivery_run_id(Arena *arena) {
-    Str given = str_from(getenv("INTERLACE_RUN_ID"));
-    if (given.size > 0) {
-        return str_copy(arena, given);
-    }
-    uint64_t fresh;
-    random_bytes(&fresh, sizeof fresh);
-    return str_format(arena, "%016llx", (unsigned long long)fresh);
-}
 
 static SqlRelation record_table(const Model *model) {
     SqlRelation table = delivery_place(model);
@@ -63,7 +50,7 @@ Status delivery_was_made(Build *build, bool *was_made_out, Error *err) {
     strbuf_text(&sql, "SELECT count(*) FROM ");
     sql_relation(&sql, record_table(build->task->model));
     strbuf_text(&sql, " WHERE \"run\" = ");
-    sql_literal(&sql, build->context->run_id);
+    sql_literal(&sql, build->context->session->run_id);
     strbuf_text(&sql, " AND \"model\" = ");
     sql_literal(&sql, build->task->model->name);
     SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
@@ -75,7 +62,7 @@ Status delivery_was_made(Build *build, bool *was_made_out, Error *err) {
 
 Status delivery_record(Build *build, Error *err) {
     const Model *model = build->task->model;
-    Str texts[] = {build->context->run_id, model->name, model->fingerprint, model->target};
+    Str texts[] = {build->context->session->run_id, model->name, model->fingerprint, model->target};
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "INSERT INTO ");
     sql_relation(&sql, record_table(model));

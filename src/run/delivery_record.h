@@ -5,9 +5,6 @@
 
 #include "run/build_step.h"
 
-/* INTERLACE_RUN_ID, else a new one. */
-Str delivery_run_id(Arena *arena);
-
 /* Before builders start, whose transactions would conflict: the schema of a delivered table, and for an append the
  * table of records. */
 MUST_CHECK Status delivery_prepare(EngineConnection *connection, const Model *model, Error *err);

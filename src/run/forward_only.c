@@ -129,15 +129,6 @@ static bool describe(const Shapes *shapes, const Model *model, DuckColumnVec *co
            !failed(engine_describe(shapes->connection, &query, shapes->arena, columns_out, &ignored));
 }
 
-static bool has_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status stand_in(Shapes *shapes, const Model *model, const DuckColumnVec *columns, Error *err) {
     SqlRelation table = {
         .catalog = STR("temp"),
@@ -168,7 +159,7 @@ static Status check_task(Shapes *shapes, const PlanTask *task, Error *err) {
         TRY(check_history(task, seed, &given, shapes->connection, shapes->arena, &stored, err));
     }
     for (size_t i = 0; i < stored.count; i++) { /* columns that are gone from the query stay in the table */
-        if (!has_column(&given, stored.items[i].name)) {
+        if (duck_column_find(&given, stored.items[i].name) == NULL) {
             duck_column_vec_push(shapes->arena, &given, stored.items[i]);
         }
     }

@@ -26,22 +26,13 @@ static StrVec known_columns(const Model *model, Arena *arena) {
     return names;
 }
 
-static bool has_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status look_at(EngineConnection *connection, Plan *plan, PlanChange *change, Error *err) {
     StrVec names = known_columns(change->model, plan->arena);
     DuckColumnVec columns = {0};
     bool exists = false;
     TRY(engine_relation_columns(connection, delivery_place(change->model), plan->arena, &exists, &columns, err));
     for (size_t i = 0; exists && i < names.count; i++) {
-        if (!has_column(&columns, names.items[i])) {
+        if (duck_column_find(&columns, names.items[i]) == NULL) {
             change->blocking =
                 str_format(plan->arena, "column '" STR_FMT "' is not in the target, and its schema policy is reject",
                            STR_ARG(names.items[i]));

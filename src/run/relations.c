@@ -10,14 +10,10 @@ SqlRelation relation_of_snapshot(const Snapshot *snapshot) {
         .catalog = snapshot->physical_catalog, .schema = snapshot->physical_schema, .name = snapshot->physical_name};
 }
 
-SqlRelation relation_of_target(const Model *model) {
-    return delivery_place(model);
-}
-
 static SqlRelation relation_of_task(const PlanTask *task, Arena *arena) {
     const Model *model = task->model;
     if (model->materialise == MATERIALISE_TABLE) {
-        return relation_of_target(model);
+        return delivery_place(model);
     }
     if (!model_has_relation(model)) {
         return (SqlRelation){0};
@@ -42,7 +38,7 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
     RelationMap map = relation_map_create(project, arena);
     for (size_t i = 0; i < project->model_count; i++) {
         if (project->models[i]->materialise == MATERIALISE_TABLE) {
-            map.items[i] = relation_of_target(project->models[i]);
+            map.items[i] = delivery_place(project->models[i]);
         } else if (plan->current[i] != NULL) {
             map.items[i] = relation_of_snapshot(plan->current[i]);
         }

@@ -20,9 +20,6 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena);
 
 SqlRelation relation_of_snapshot(const Snapshot *snapshot);
 
-/* The external table of a `table` model: "alias.schema.table", or "alias.table" in the schema main. */
-SqlRelation relation_of_target(const Model *model);
-
 /* A condition on the scan of one table in the query of a model, or in that of an ephemeral one inlined into it. */
 typedef struct ScanFilter {
     const Model *owner; /* whose query it is */

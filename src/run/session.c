@@ -1,6 +1,7 @@
 #include "run/session.h"
 
 #include "base/files.h"
+#include "base/hash.h"
 #include "config/dsn.h"
 #include "plan/delivery.h"
 #include "plan/fingerprint.h"
@@ -101,21 +102,14 @@ static Status enter_root(Str root, ErrorList *faults) {
 }
 
 /* Same for all models of the command; a scheduler gives its own, so that logs of both can be put together. */
-static Status choose_run_id(Session *session, ErrorList *faults) {
-    const char *given = getenv("INTERLACE_RUN_ID");
-    if (given != NULL && *given != '\0') {
-        session->run_id = str_copy(session->arena, str_from(given));
-        return OK;
+static Str choose_run_id(Arena *arena) {
+    Str given = str_from(getenv("INTERLACE_RUN_ID"));
+    if (given.size > 0) {
+        return str_copy(arena, given);
     }
     uint64_t random;
-    if (getentropy(&random, sizeof random) != 0) {
-        AUTO(error) Error err = {0};
-        Status status = error_set_errno(&err, ERROR_EXECUTION, "no random number for the id of this run");
-        error_list_take(faults, &err);
-        return status;
-    }
-    session->run_id = str_format(session->arena, "%016llx", (unsigned long long)random);
-    return OK;
+    random_bytes(&random, sizeof random);
+    return str_format(arena, "%016llx", (unsigned long long)random);
 }
 
 static Status load_project(Session *session, const ProjectOptions *options, Project **project_out, ErrorList *faults) {
@@ -145,13 +139,13 @@ Status session_open(const SessionOptions *options, Session **session_out, ErrorL
     session->events = options->events;
     session->emit_lock = session_lock_create();
     session->arena = arena_create();
+    session->run_id = choose_run_id(session->arena);
 
     ProjectOptions project_options = {
         .config = {.root = options->root, .overlay = options->overlay},
         .python = {.discover = discover_python, .context = session},
         .no_cache = options->no_cache,
     };
-    TRY(choose_run_id(session, faults));
     TRY(load_project(session, &project_options, &session->project, faults));
     TRY(enter_root(session->project->config->root, faults));
 

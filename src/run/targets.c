@@ -184,7 +184,7 @@ static Status place_forward(const Targets *targets, const Model *model, BuildTar
 
 /* An external table is written in place, and every commit is seen there. */
 static Status place_external(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
-    target->relation = relation_of_target(model);
+    target->relation = delivery_place(model);
     target->is_external = true;
     if (target->is_gated) {
         return OK;

@@ -21,18 +21,9 @@ static Status describe_table(EngineConnection *connection, const RelationMap *re
     return engine_describe(connection, &query, arena, columns_out, err);
 }
 
-static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return &columns->items[i];
-        }
-    }
-    return NULL;
-}
-
 static bool has_any(const DuckColumnVec *columns, const StrVec *names) {
     for (size_t i = 0; i < names->count; i++) {
-        if (find_column(columns, names->items[i]) != NULL) {
+        if (duck_column_find(columns, names->items[i]) != NULL) {
             return true;
         }
     }
@@ -71,7 +62,7 @@ static Status add_scan(EngineConnection *connection, const RelationMap *relation
                        TimeColumnKind output, const TimeScan *scan, Arena *arena, WindowScanVec *scans, Error *err) {
     DuckColumnVec columns = {0};
     TRY(describe_table(connection, relations, scan, arena, &columns, err));
-    const DuckColumn *column = find_column(&columns, scan->column);
+    const DuckColumn *column = duck_column_find(&columns, scan->column);
     WindowScan found = {.scan = *scan};
     bool has_time = column != NULL && time_column_kind(column->type, &found.kind);
     if (scan->declared != NULL && !has_time) {
@@ -206,7 +197,7 @@ Status window_scan_cut_rows(EngineConnection *connection, const Model *model, co
     WindowScan scan = {.scan = {.declared = declared, .column = config_find(declared, STR("time_column"))->text}};
     DuckColumnVec columns = {0};
     TRY(engine_describe(connection, rows, arena, &columns, err));
-    const DuckColumn *column = find_column(&columns, scan.scan.column);
+    const DuckColumn *column = duck_column_find(&columns, scan.scan.column);
     if (column == NULL || !time_column_kind(column->type, &scan.kind)) {
         return refuse_declared(model, &scan.scan, upstream->name, column, err);
     }

@@ -1,15 +1,6 @@
 /* Binds the source's columns to the target's by name, and writes what the target must become for them. */
 #include "strategy/writer.h"
 
-static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return &columns->items[i];
-        }
-    }
-    return NULL;
-}
-
 BoundColumn *columns_find(const Writer *writer, Str name) {
     for (size_t i = 0; i < writer->columns.count; i++) {
         if (str_equal_fold(writer->columns.items[i].name, name)) {
@@ -148,7 +139,7 @@ static Status fit_type(Writer *writer, BoundColumn *column, const DuckColumn *st
 
 static Status bind_column(Writer *writer, const DuckColumn *source, Error *err) {
     const DuckColumnVec *target_columns = writer->input->target_columns;
-    const DuckColumn *stored = target_columns != NULL ? find_column(target_columns, source->name) : NULL;
+    const DuckColumn *stored = target_columns != NULL ? duck_column_find(target_columns, source->name) : NULL;
     AUTO(strbuf) StrBuf quoted = {0};
     sql_identifier(&quoted, source->name);
     BoundColumn column = {
@@ -171,7 +162,7 @@ static Status refuse_repeated_names(const Writer *writer, Error *err) {
     const DuckColumnVec *columns = writer->input->columns;
     StrVec repeated = {0};
     for (size_t i = 0; i < columns->count; i++) {
-        if (find_column(columns, columns->items[i].name) != &columns->items[i] &&
+        if (duck_column_find(columns, columns->items[i].name) != &columns->items[i] &&
             !str_vec_contains(&repeated, columns->items[i].name)) {
             str_vec_push(writer->arena, &repeated, columns->items[i].name);
         }

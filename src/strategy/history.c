@@ -2,15 +2,6 @@
 
 #include "strategy/writer.h"
 
-static const DuckColumn *find_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return &columns->items[i];
-        }
-    }
-    return NULL;
-}
-
 static Status refuse(const Model *model, const char *code, Str what, Error *err) {
     (void)error_set_at(err, ERROR_PLAN, model->place,
                        "model '" STR_FMT "' cannot go on from a copy of its history: " STR_FMT, STR_ARG(model->name),
@@ -57,7 +48,7 @@ Status history_check_definition(const History *history, const Model *model, Erro
 
 /* A type that the query gave before is no change, whatever the table has widened to since. */
 static bool fits(const History *history, const DuckColumn *stored, const DuckColumn *given) {
-    const DuckColumn *before = find_column(&history->given, given->name);
+    const DuckColumn *before = duck_column_find(&history->given, given->name);
     if (before != NULL && str_equal_fold(before->type, given->type)) {
         return true;
     }
@@ -70,7 +61,7 @@ static Status check_types(const History *history, const Model *model, const Duck
     AUTO(strbuf) StrBuf changes = {0};
     for (size_t i = 0; i < given->count; i++) {
         const DuckColumn *column = &given->items[i];
-        const DuckColumn *old = find_column(stored, column->name);
+        const DuckColumn *old = duck_column_find(stored, column->name);
         if (old != NULL && !fits(history, old, column)) {
             strbuf_format(&changes, "%s" STR_FMT " (" STR_FMT " to " STR_FMT ")", changes.size > 0 ? ", " : "",
                           STR_ARG(column->name), STR_ARG(old->type), STR_ARG(column->type));
@@ -89,7 +80,7 @@ static Status check_types(const History *history, const Model *model, const Duck
 static Status check_key_columns(const Model *model, const DuckColumnVec *stored, Error *err) {
     for (size_t i = 0; i < model->key.count; i++) {
         Str column = model->key.items[i];
-        if (find_column(stored, column) == NULL) {
+        if (duck_column_find(stored, column) == NULL) {
             AUTO(arena) Arena *scratch = arena_create();
             Str what =
                 str_format(scratch, "its rows have no column '" STR_FMT "', which is now in the key", STR_ARG(column));
