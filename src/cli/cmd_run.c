@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "cli/run_json.h"
 #include "cli/run_options.h"
-#include "cli/table.h"
 
 #include "base/civil.h"
 
@@ -60,7 +59,7 @@ Status run_options_read(const Cli *cli, WindowVerb verb, ApplyOptions *options, 
 
 static void append_windows(Cli *cli, const BuildTarget *target) {
     for (size_t i = 0; i < target->work.due.count && i < WINDOWS_SHOWN; i++) {
-        Str text = run_window_text(cli->arena, target->grain, target->work.due.items[i]);
+        Str text = window_format(cli->arena, target->grain, target->work.due.items[i]);
         cli_line(cli, "  " STR_FMT, STR_ARG(text));
     }
     if (target->work.due.count > WINDOWS_SHOWN) {
@@ -109,7 +108,7 @@ Status run_dry(Cli *cli, const ApplyOptions *options, ErrorList *faults) {
     TRY(run_preview(session, options, &preview, faults));
     if (cli_wants_json(cli) || cli_wants_json_lines(cli)) {
         JsonWriter *writer = cli_json_begin(cli);
-        run_json_write_tasks(preview->plan, preview->targets, options, writer);
+        run_json_write_tasks(preview->plan, preview->targets, options->verb, writer);
         cli_json_end(cli);
     } else {
         append_preview(cli, preview);

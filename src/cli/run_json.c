@@ -12,15 +12,6 @@ void run_json_write_window(Window window, JsonWriter *writer) {
     json_end_array(writer);
 }
 
-Str run_window_text(Arena *arena, Grain grain, Window window) {
-    Str start = wall_format(arena, window.start, false);
-    if (grain_count(grain, window.start, window.end) == 1) {
-        return start;
-    }
-    Str end = wall_format(arena, window.end, false);
-    return str_format(arena, STR_FMT " … " STR_FMT, STR_ARG(start), STR_ARG(end));
-}
-
 static const char *kind_of(const Model *model) {
     if (model->materialise == MATERIALISE_VIEW) {
         return "view";
@@ -38,14 +29,6 @@ static Str reason_of(const BuildTarget *target) {
     return STR_EMPTY;
 }
 
-static int64_t batch_grains(const Model *model, const ApplyOptions *options) {
-    int64_t grains = options->batch;
-    if (grains > 0) {
-        return grains;
-    }
-    return str_to_int64(model->batch, &grains) && grains > 0 ? grains : INT64_MAX;
-}
-
 static void write_windows(const BuildTarget *target, JsonWriter *writer, Arena *arena) {
     WindowVec windows = {0};
     json_key(writer, STR("windows"));
@@ -59,13 +42,12 @@ static void write_windows(const BuildTarget *target, JsonWriter *writer, Arena *
     json_end_array(writer);
 }
 
-static void write_batches(const Model *model, const BuildTarget *target, const ApplyOptions *options,
-                          JsonWriter *writer, Arena *arena) {
+static void write_batches(const BuildTarget *target, JsonWriter *writer, Arena *arena) {
     WindowVec batches = {0};
     json_key(writer, STR("batches"));
     json_begin_array(writer);
     if (target->is_windowed) {
-        interval_set_batches(arena, &target->work.due, target->grain, batch_grains(model, options), &batches);
+        interval_set_batches(arena, &target->work.due, target->grain, target->batch, &batches);
     }
     for (size_t i = 0; i < batches.count; i++) {
         Window batch = batches.items[i];
@@ -78,31 +60,29 @@ static void write_batches(const Model *model, const BuildTarget *target, const A
     json_end_array(writer);
 }
 
-static void write_task(const PlanTask *task, const BuildTarget *target, const ApplyOptions *options, JsonWriter *writer,
-                       Arena *arena) {
+static void write_task(const PlanTask *task, const BuildTarget *target, JsonWriter *writer, Arena *arena) {
     json_begin_object(writer);
     json_text_field(writer, STR("name"), task->model->name);
     json_text_field(writer, STR("kind"), str_from(kind_of(task->model)));
     json_text_field(writer, STR("action"), target->is_skipped ? STR("skip") : STR("build"));
     write_windows(target, writer, arena);
-    write_batches(task->model, target, options, writer, arena);
+    write_batches(target, writer, arena);
     json_int_field(writer, STR("filled"),
                    target->is_windowed ? interval_set_grains(&target->filled, target->grain) : 0);
     json_optional_text_field(writer, STR("reason"), reason_of(target));
     json_end_object(writer);
 }
 
-void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, const ApplyOptions *options,
-                          JsonWriter *writer) {
+void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, JsonWriter *writer) {
     AUTO(arena) Arena *arena = arena_create();
     StrVec stale = {0};
     json_begin_object(writer);
     json_text_field(writer, STR("environment"), plan->environment);
-    json_text_field(writer, STR("command"), str_from(window_verb_name(options->verb)));
+    json_text_field(writer, STR("command"), str_from(window_verb_name(verb)));
     json_key(writer, STR("models"));
     json_begin_array(writer);
     for (size_t i = 0; i < plan->tasks.count; i++) {
-        write_task(&plan->tasks.items[i], &targets[i], options, writer, arena);
+        write_task(&plan->tasks.items[i], &targets[i], writer, arena);
     }
     json_end_array(writer);
     run_stale_models(plan, arena, &stale);

@@ -6,13 +6,9 @@
 #include "run/run_preview.h"
 
 /* As the value that the writer waits for. */
-void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, const ApplyOptions *options,
-                          JsonWriter *writer);
+void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, JsonWriter *writer);
 
 /* One pair of ISO times, wall time of the project's zone. */
 void run_json_write_window(Window window, JsonWriter *writer);
-
-/* Windows that a task would do one after the other, in text: "2026-07-01", "2026-07-01 … 2026-07-04". */
-Str run_window_text(Arena *arena, Grain grain, Window window);
 
 #endif

@@ -279,6 +279,24 @@ Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folde
     return type->data_folder == NULL ? OK : type->data_folder(connection->session, arena, folder_out, err);
 }
 
+Status engine_create_temporary(EngineConnection *connection, Str name, const DuckColumnVec *columns, Arena *arena,
+                               SqlRelation *table_out, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE ");
+    sql_identifier(&sql, name);
+    for (size_t i = 0; i < columns->count; i++) {
+        strbuf_text(&sql, i > 0 ? ", " : " (");
+        sql_identifier(&sql, columns->items[i].name);
+        strbuf_char(&sql, ' ');
+        strbuf_append(&sql, columns->items[i].type);
+    }
+    strbuf_char(&sql, ')');
+    SqlText text = sql_text_own(arena, strbuf_copy(&sql, arena));
+    TRY(engine_execute(connection, &text, NULL, err));
+    *table_out = (SqlRelation){.catalog = STR("temp"), .schema = STR("main"), .name = name};
+    return OK;
+}
+
 DuckConnection *engine_connection_duck(EngineConnection *connection) {
     return connection->engine->type->duck(connection->session);
 }

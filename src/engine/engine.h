@@ -94,6 +94,10 @@ MUST_CHECK Status engine_query_int(EngineConnection *connection, const SqlText *
 MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena,
                                   DuckColumnVec *columns_out, Error *err);
 
+/* Makes or replaces the TEMP table `name`, empty, with these columns. */
+MUST_CHECK Status engine_create_temporary(EngineConnection *connection, Str name, const DuckColumnVec *columns,
+                                          Arena *arena, SqlRelation *table_out, Error *err);
+
 /* Refuses, as CompilationError (code column.type), a column whose type the engine cannot store; names it and a cast. */
 MUST_CHECK Status engine_check_columns(const Engine *engine, const DuckColumnVec *columns, Error *err);
 

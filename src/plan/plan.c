@@ -3,83 +3,24 @@
 
 #include "plan/delivery.h"
 #include "plan/plan_history.h"
+#include "plan/snapshot_index.h"
 #include "project/physical_objects.h"
 
 #include <stdlib.h>
-
-/* A model's recorded versions, in no order. */
-typedef struct SnapshotNode {
-    const Snapshot *snapshot;
-    struct SnapshotNode *next;
-} SnapshotNode;
 
 typedef struct Comparison {
     Plan *plan;
     const PlanState *state;
     const PlanOptions *options;
-    StrMap *snapshots;        /* model name in any letter case → SnapshotNode * */
+    SnapshotIndex snapshots;
     const Pointer **promoted; /* a model's pointer; NULL: not in the environment */
     Selection selection;
 } Comparison;
 
 /* ---- What the state says of each model. */
 
-static StrMap *index_snapshots(Arena *arena, const SnapshotVec *snapshots) {
-    StrMap *by_name = str_map_create(arena, STR_MAP_FOLD);
-    for (size_t i = 0; i < snapshots->count; i++) {
-        SnapshotNode *node = ARENA_NEW(arena, SnapshotNode);
-        node->snapshot = &snapshots->items[i];
-        node->next = str_map_find(by_name, node->snapshot->name);
-        str_map_put(by_name, node->snapshot->name, node);
-    }
-    return by_name;
-}
-
 static const Snapshot *find_snapshot(const Comparison *comparison, const Pointer *pointer) {
-    const SnapshotNode *node = str_map_find(comparison->snapshots, pointer->model);
-    for (; node != NULL; node = node->next) {
-        if (str_equal(node->snapshot->fingerprint, pointer->fingerprint) &&
-            node->snapshot->revision == pointer->revision) {
-            return node->snapshot;
-        }
-    }
-    return NULL;
-}
-
-static size_t rank_of(const PointerVec *shown, const Snapshot *snapshot) {
-    for (size_t i = 0; i < shown->count; i++) {
-        const Pointer *pointer = &shown->items[i];
-        if (pointer->revision == snapshot->revision && str_equal(pointer->fingerprint, snapshot->fingerprint) &&
-            str_equal_fold(pointer->model, snapshot->name)) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
-const Snapshot *snapshot_preferred(const PointerVec *shown, const Snapshot *a, const Snapshot *b) {
-    if (a == NULL || b == NULL) {
-        return a == NULL ? b : a;
-    }
-    size_t rank_a = rank_of(shown, a), rank_b = rank_of(shown, b);
-    if (rank_a != rank_b) {
-        return rank_a < rank_b ? a : b;
-    }
-    return a->revision < b->revision ? a : b;
-}
-
-/* A relation that holds this very version and whose checks passed. */
-static const Snapshot *find_reusable(const Comparison *comparison, const Model *model) {
-    const Snapshot *found = NULL;
-    const SnapshotNode *node = str_map_find(comparison->snapshots, model->name);
-    for (; node != NULL; node = node->next) {
-        const Snapshot *snapshot = node->snapshot;
-        bool fits = str_equal(snapshot->fingerprint, model->fingerprint) && snapshot->verified_at != 0;
-        if (fits) {
-            found = snapshot_preferred(&comparison->state->shown, found, snapshot);
-        }
-    }
-    return found;
+    return snapshot_index_find(&comparison->snapshots, pointer->model, pointer->fingerprint, pointer->revision);
 }
 
 static void find_promoted(Comparison *comparison) {
@@ -230,7 +171,8 @@ static PlanTask task_of(const Comparison *comparison, const Model *model, Change
     } else if (category == CATEGORY_FORWARD_ONLY && !model_is_terminal(model)) {
         return task; /* its history is read by go_on_from_copy */
     } else if (model_has_relation(model) && !comparison->options->rebuild_all) {
-        task.snapshot = find_reusable(comparison, model);
+        task.snapshot = snapshot_index_find_checked(&comparison->snapshots, &comparison->state->shown, model->name,
+                                                    model->fingerprint);
         task.action = task.snapshot == NULL ? TASK_BUILD : TASK_REUSE;
     }
     return task;
@@ -373,7 +315,7 @@ Status plan_build(const Project *project, const PlanState *state, const PlanOpti
         .plan = plan,
         .state = state,
         .options = options,
-        .snapshots = index_snapshots(plan->arena, &state->snapshots),
+        .snapshots = snapshot_index_create(&state->snapshots, plan->arena),
     };
     find_promoted(&comparison);
     TRY(select_models(&comparison, err));

@@ -83,13 +83,8 @@ typedef struct PlanOptions {
 typedef struct PlanState {
     SnapshotVec snapshots;
     PointerVec pointers; /* of the environment */
-    PointerVec shown; /* of all environments, those of prod first; may be empty while nothing has a second revision */
+    PointerVec shown; /* of all environments (state_load_all_pointers); may be empty while no model has two revisions */
 } PlanState;
-
-/* Which of two relations that hold a version another environment takes: what prod shows, else what an environment
- * shows, else the first revision: a later one is somebody's private copy, perhaps one that a dead command left half
- * restated. Either may be NULL. */
-const Snapshot *snapshot_preferred(const PointerVec *shown, const Snapshot *a, const Snapshot *b);
 
 /* SelectionError for a bad selector; PlanError for a definition that forward-only cannot carry history into. Until
  * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants; one of

@@ -159,8 +159,9 @@ static Status decide_targets(Apply *apply, EngineConnection *connection, Error *
         .catalog = apply->build.catalog,
         .connection = connection,
         .windows = &apply->windows,
+        .batch = apply->options->batch,
     };
-    TRY(targets_decide(apply->session, apply->state, &request, apply->result->arena, &apply->result->targets, err));
+    TRY(targets_decide(apply->state, &request, apply->result->arena, &apply->result->targets, err));
     for (size_t i = 0; i < apply->model_count; i++) {
         tell_target(apply, &apply->result->plan->tasks.items[i], &apply->result->targets[i]);
     }

@@ -39,9 +39,6 @@ MUST_CHECK Status apply_build_models(Apply *apply, Error *err);
 MUST_CHECK Status window_request_read(Session *session, const ApplyOptions *options, const Zone **zone_out,
                                       WindowRequest *request_out, Error *err);
 
-/* The pointers of all environments, those of prod first; appended. */
-MUST_CHECK Status state_load_shown(StateStore *state, Arena *arena, PointerVec *shown_out, Error *err);
-
 /* The plan from what the state holds now; its texts live in `arena`. */
 MUST_CHECK Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
                                   Plan **plan_out, Error *err);

@@ -35,9 +35,15 @@ static void append_csv_options(const Model *model, StrBuf *sql) {
     sql_literal(sql, option_text(model, "null", ""));
 }
 
-static void append_partitions(const Model *model, StrBuf *sql) {
+/* A column or a list of them; NULL: one file. */
+static const ConfigValue *partition_columns(const Model *model) {
     const ConfigValue *columns = model->options == NULL ? NULL : config_find(model->options, STR("partition_by"));
-    if (columns == NULL || columns->kind == CONFIG_NULL) {
+    return columns == NULL || columns->kind == CONFIG_NULL ? NULL : columns;
+}
+
+static void append_partitions(const Model *model, StrBuf *sql) {
+    const ConfigValue *columns = partition_columns(model);
+    if (columns == NULL) {
         return;
     }
     strbuf_text(sql, ", PARTITION_BY (");
@@ -65,12 +71,7 @@ static void append_parquet_options(const Model *model, StrBuf *sql) {
 
 static SqlText copy_statement(const Build *build, Str temporary, const SqlRelation *staged) {
     const Model *model = build->task->model;
-    AUTO(strbuf) StrBuf source = {0};
     AUTO(strbuf) StrBuf tail = {0};
-    if (staged != NULL) {
-        strbuf_text(&source, "SELECT * FROM ");
-        sql_relation(&source, *staged);
-    }
     strbuf_text(&tail, "\n) TO "); /* a line comment may end the query */
     sql_literal(&tail, temporary);
     strbuf_text(&tail, " (");
@@ -84,18 +85,13 @@ static SqlText copy_statement(const Build *build, Str temporary, const SqlRelati
     strbuf_char(&tail, ')');
     SqlText parts[] = {
         sql_text_own(build->arena, STR("COPY (")),
-        staged != NULL ? sql_text_own(build->arena, strbuf_copy(&source, build->arena)) : build->query,
+        staged != NULL ? sql_text_all_rows(build->arena, *staged) : build->query,
         sql_text_own(build->arena, strbuf_copy(&tail, build->arena)),
     };
     return sql_text_concat(build->arena, parts, COUNT_OF(parts));
 }
 
 /* ---- What is there already. */
-
-static bool is_partitioned(const Model *model) {
-    const ConfigValue *columns = model->options == NULL ? NULL : config_find(model->options, STR("partition_by"));
-    return columns != NULL && columns->kind != CONFIG_NULL;
-}
 
 /* Only a folder of parts, `column=value`, is ours to exchange: anything else in it is somebody's. */
 static Status refuse_foreign_entry(Str path, Str entry, Error *err) {
@@ -113,7 +109,7 @@ static Status check_place(const Model *model, Str path, Error *err) {
     if (!file_is_directory(path)) {
         return OK;
     }
-    if (!is_partitioned(model)) {
+    if (partition_columns(model) == NULL) {
         error_set(err, ERROR_EXECUTION, "cannot write '" STR_FMT "': it is a folder", STR_ARG(path));
         error_hint(err, "let path: name a file, or write a folder of parts with options: {partition_by: …}");
         return FAILED;
@@ -130,7 +126,7 @@ static Status check_place(const Model *model, Str path, Error *err) {
 static Status write_temporary(Build *build, const SqlText *copy, Str temporary, int64_t *rows_out, Error *err) {
     TRY(test_hook("build.file", err));
     TRY(engine_execute(build->connection, copy, rows_out, err));
-    if (is_partitioned(build->task->model) && *rows_out == 0) {
+    if (partition_columns(build->task->model) != NULL && *rows_out == 0) {
         TRY(directory_create_all(temporary, err)); /* no row, no part, but still a folder */
     }
     return test_hook("build.file_written", err);

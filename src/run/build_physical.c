@@ -57,9 +57,5 @@ Status build_reconcile_reused(Build *build, Error *err) {
         return OK;
     }
     snapshot.physical_hash = build->task->model->physical_hash;
-    BuildContext *context = build->context;
-    pthread_mutex_lock(&context->state_mutex);
-    Status status = state_record_snapshot(context->state, &snapshot, err);
-    pthread_mutex_unlock(&context->state_mutex);
-    return status;
+    return build_store_snapshot(build->context, &snapshot, err);
 }

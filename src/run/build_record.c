@@ -30,13 +30,16 @@ static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
     };
 }
 
-Status build_record_snapshot(Build *build, bool is_verified, Error *err) {
-    Snapshot snapshot = snapshot_of(build, is_verified ? clock_now_us() : 0);
-    BuildContext *context = build->context;
+Status build_store_snapshot(BuildContext *context, const Snapshot *snapshot, Error *err) {
     pthread_mutex_lock(&context->state_mutex);
-    Status status = state_record_snapshot(context->state, &snapshot, err);
+    Status status = state_record_snapshot(context->state, snapshot, err);
     pthread_mutex_unlock(&context->state_mutex);
     return status;
+}
+
+Status build_record_snapshot(Build *build, bool is_verified, Error *err) {
+    Snapshot snapshot = snapshot_of(build, is_verified ? clock_now_us() : 0);
+    return build_store_snapshot(build->context, &snapshot, err);
 }
 
 Status build_record_checks(Build *build, Error *err) {

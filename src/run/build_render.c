@@ -35,7 +35,6 @@ Status build_prepare_render(Build *build, Error *err) {
     const RelationMap *relations = build->context->relations;
     const Model *model = build->task->model;
     note_clock(build);
-    build->binds_clock = model_binds_clock(relations->project, model, build->arena);
     return window_scans_find(build->connection, relations, model, build_time_kind(build), build->arena, &build->scans,
                              err);
 }
@@ -58,7 +57,7 @@ Status build_render(Build *build, Error *err) {
     if (build->window != NULL) {
         add_filters(build, &binding.filters);
     }
-    if (build->binds_clock) {
+    if (build->target.binds_clock) {
         WallUs end = build->window == NULL ? context->now : build->window->end;
         binding.clock = window_clock_literals(end, context->zone, build->arena);
     }

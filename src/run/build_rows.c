@@ -91,14 +91,14 @@ static Status input_query(const PythonBuild *python, EngineConnection *connectio
         *query_out = (SqlText){0};
         return OK;
     }
-    AUTO(strbuf) StrBuf sql = {0};
-    if (parameter->kind == PARAMETER_CURSOR) {
-        strbuf_text(&sql, "SELECT max(");
-        sql_identifier(&sql, build->task->model->cursor);
-        strbuf_text(&sql, ") FROM ");
-    } else {
-        strbuf_text(&sql, "SELECT * FROM ");
+    if (parameter->kind == PARAMETER_THIS) {
+        *query_out = sql_text_all_rows(arena, previous);
+        return OK;
     }
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT max(");
+    sql_identifier(&sql, build->task->model->cursor);
+    strbuf_text(&sql, ") FROM ");
     sql_relation(&sql, previous);
     *query_out = sql_text_own(arena, strbuf_copy(&sql, arena));
     return OK;
@@ -180,23 +180,6 @@ static void interrupt_input(void *context, const PythonParameter *parameter, Duc
     pthread_mutex_unlock(&python->lock);
 }
 
-static Status create_stage(PythonBuild *python, Error *err) {
-    Build *build = python->build;
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE ");
-    sql_identifier(&sql, python->stage.name);
-    strbuf_text(&sql, " (");
-    for (size_t i = 0; i < build->columns.count; i++) {
-        strbuf_text(&sql, i > 0 ? ", " : "");
-        sql_identifier(&sql, build->columns.items[i].name);
-        strbuf_char(&sql, ' ');
-        strbuf_append(&sql, build->columns.items[i].type);
-    }
-    strbuf_char(&sql, ')');
-    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
-    return engine_execute(build->connection, &text, NULL, err);
-}
-
 static Status drop_stage(PythonBuild *python, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "DROP TABLE ");
@@ -218,13 +201,9 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
 
     python->is_staged = model->strategy != STRATEGY_REPLACE || !model_has_relation(model);
     if (python->is_staged) {
-        python->stage = (SqlRelation){
-            .catalog = STR("temp"),
-            .schema = STR("main"),
-            .name = str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base),
-                               STR_ARG(model->fingerprint)),
-        };
-        TRY(create_stage(python, err));
+        Str name =
+            str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base), STR_ARG(model->fingerprint));
+        TRY(engine_create_temporary(build->connection, name, &build->columns, build->arena, &python->stage, err));
         return duck_appender_open(connection, STR_EMPTY, python->stage.name, schema, &python->appender, err);
     }
     TRY(build_create_for_appender(build, err));

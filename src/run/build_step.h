@@ -19,7 +19,6 @@ typedef struct Build {
     SqlText query;          /* SQL models: as it is sent, in the transaction at hand */
     SqlText prepared_query; /* without what a window puts into it */
     WindowScanVec scans;    /* incremental SQL models: what each window cuts */
-    bool binds_clock;       /* incremental SQL models: reads of the clock are bound to each window */
     DuckColumnVec columns;
     Str columns_json;
     bool is_recorded;      /* the snapshot, verified */
@@ -76,6 +75,7 @@ MUST_CHECK Status build_deliver_file(Build *build, const SqlRelation *staged, Er
 
 /* ---- build_record.c */
 
+MUST_CHECK Status build_store_snapshot(BuildContext *context, const Snapshot *snapshot, Error *err);
 MUST_CHECK Status build_record_snapshot(Build *build, bool is_verified, Error *err);
 MUST_CHECK Status build_record_checks(Build *build, Error *err);
 /* After the commit: seed's ledger copied, a leftover's cleared, `filled` added. */

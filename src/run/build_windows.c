@@ -11,15 +11,6 @@ typedef struct WindowRun {
     Error first; /* of the first failing grain */
 } WindowRun;
 
-static Str window_text(const Build *build, Window window) {
-    Str start = wall_format(build->arena, window.start, false);
-    if (grain_count(build->target.grain, window.start, window.end) == 1) {
-        return start;
-    }
-    Str end = wall_format(build->arena, window.end, false);
-    return str_format(build->arena, STR_FMT " … " STR_FMT, STR_ARG(start), STR_ARG(end));
-}
-
 static bool is_stopping(const Build *build) {
     return build->context->is_stopping(build->context->stop_context);
 }
@@ -35,7 +26,7 @@ static void take_success(WindowRun *run, Window window) {
 }
 
 static void take_failure(WindowRun *run, Window window, Error *err) {
-    Str text = window_text(run->build, window);
+    Str text = window_format(run->build->arena, run->build->target.grain, window);
     str_vec_push(run->build->arena, &run->failed, text);
     if (run->first.message.size > 0) {
         error_clear(err);
@@ -76,9 +67,10 @@ static Status run_window(WindowRun *run, Window window, Error *err) {
     return run_window(run, (Window){middle, window.end}, err);
 }
 
-static WindowVec batches_of(const Build *build, int64_t grains) {
+static WindowVec batches_of(const Build *build) {
+    const BuildTarget *target = &build->target;
     WindowVec batches = {0};
-    interval_set_batches(build->arena, &build->target.work.due, build->target.grain, grains, &batches);
+    interval_set_batches(build->arena, &target->work.due, target->grain, target->batch, &batches);
     if (build->context->options->newest_first) {
         for (size_t i = 0; i < batches.count / 2; i++) {
             Window other = batches.items[i];
@@ -87,19 +79,6 @@ static WindowVec batches_of(const Build *build, int64_t grains) {
         }
     }
     return batches;
-}
-
-/* The command's, else the model's; INT64_MAX for `auto`: as many adjacent grains as there are. A window that binds the
- * clock has its own end, so that a day gives the same rows in whatever batch it is asked for. */
-static int64_t batch_grains(const Build *build) {
-    if (build->binds_clock) {
-        return 1;
-    }
-    int64_t grains = build->context->options->batch;
-    if (grains > 0) {
-        return grains;
-    }
-    return str_to_int64(build->task->model->batch, &grains) && grains > 0 ? grains : INT64_MAX;
 }
 
 static Status tell_failures(WindowRun *run, Error *err) {
@@ -131,12 +110,11 @@ Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err)
         build->result->tasks = 1;
         return OK;
     }
-    int64_t grains = batch_grains(build);
-    WindowVec batches = batches_of(build, grains);
+    WindowVec batches = batches_of(build);
     WindowRun run = {
         .build = build,
         .build_one = build_one,
-        .halves = grains == INT64_MAX,
+        .halves = build->target.batch == BATCH_AUTO,
         .total = interval_set_grains(&build->target.work.due, build->target.grain),
     };
     error_init(&run.first);

@@ -130,24 +130,9 @@ static bool describe(const Shapes *shapes, const Model *model, DuckColumnVec *co
 }
 
 static Status stand_in(Shapes *shapes, const Model *model, const DuckColumnVec *columns, Error *err) {
-    SqlRelation table = {
-        .catalog = STR("temp"),
-        .schema = STR("main"),
-        .name = str_format(shapes->arena, "interlace_shape_%zu", model->index),
-    };
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "CREATE TEMP TABLE ");
-    sql_identifier(&sql, table.name);
-    for (size_t i = 0; i < columns->count; i++) {
-        strbuf_text(&sql, i > 0 ? ", " : " (");
-        sql_identifier(&sql, columns->items[i].name);
-        strbuf_format(&sql, " " STR_FMT, STR_ARG(columns->items[i].type));
-    }
-    strbuf_char(&sql, ')');
-    SqlText text = sql_text_own(shapes->arena, strbuf_copy(&sql, shapes->arena));
-    TRY(engine_execute(shapes->connection, &text, NULL, err));
-    shapes->map.items[model->index] = table;
-    return OK;
+    Str name = str_format(shapes->arena, "interlace_shape_%zu", model->index);
+    return engine_create_temporary(shapes->connection, name, columns, shapes->arena, &shapes->map.items[model->index],
+                                   err);
 }
 
 static Status check_task(Shapes *shapes, const PlanTask *task, Error *err) {

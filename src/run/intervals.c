@@ -1,31 +1,26 @@
 #include "run/intervals.h"
 
+#include "plan/snapshot_index.h"
 #include "project/graph.h"
 #include "run/apply.h"
 #include "run/relations.h"
 
-static const Snapshot *find_promoted(const PointerVec *pointers, const SnapshotVec *snapshots, const Model *model) {
-    const Snapshot *found = NULL;
-    for (size_t p = 0; p < pointers->count; p++) {
-        const Pointer *pointer = &pointers->items[p];
-        for (size_t i = 0; i < snapshots->count && str_equal_fold(pointer->model, model->name); i++) {
-            const Snapshot *snapshot = &snapshots->items[i];
-            if (str_equal_fold(snapshot->name, model->name) && str_equal(snapshot->fingerprint, pointer->fingerprint) &&
-                snapshot->revision == pointer->revision) {
-                found = snapshot;
-            }
+static const Snapshot *find_promoted(const PointerVec *pointers, const SnapshotIndex *index, const Model *model) {
+    for (size_t i = 0; i < pointers->count; i++) {
+        const Pointer *pointer = &pointers->items[i];
+        if (str_equal_fold(pointer->model, model->name)) {
+            return snapshot_index_find(index, pointer->model, pointer->fingerprint, pointer->revision);
         }
     }
-    return found;
+    return NULL;
 }
 
 /* What a command that failed before its promotion has filled, and the next one goes on from. */
-static const Snapshot *find_newest(const SnapshotVec *snapshots, const Model *model) {
+static const Snapshot *find_newest(const SnapshotIndex *index, const Model *model) {
     const Snapshot *newest = NULL;
-    for (size_t i = 0; i < snapshots->count; i++) {
-        const Snapshot *snapshot = &snapshots->items[i];
-        bool is_checked = str_equal_fold(snapshot->name, model->name) && snapshot->verified_at != 0;
-        if (is_checked && (newest == NULL || snapshot->created_at > newest->created_at)) {
+    for (const SnapshotNode *node = snapshot_index_list(index, model->name); node != NULL; node = node->next) {
+        const Snapshot *snapshot = node->snapshot;
+        if (snapshot->verified_at != 0 && (newest == NULL || snapshot->created_at > newest->created_at)) {
             newest = snapshot;
         }
     }
@@ -37,8 +32,9 @@ static Status load_ledger(StateStore *state, Str environment, Arena *arena, Mode
     SnapshotVec snapshots = {0};
     TRY(state_load_pointers(state, environment, arena, &pointers, err));
     TRY(state_load_snapshots(state, arena, &snapshots, err));
-    const Snapshot *promoted = find_promoted(&pointers, &snapshots, intervals->model);
-    const Snapshot *snapshot = promoted != NULL ? promoted : find_newest(&snapshots, intervals->model);
+    SnapshotIndex index = snapshot_index_create(&snapshots, arena);
+    const Snapshot *promoted = find_promoted(&pointers, &index, intervals->model);
+    const Snapshot *snapshot = promoted != NULL ? promoted : find_newest(&index, intervals->model);
     if (snapshot == NULL) {
         return OK;
     }

@@ -8,10 +8,7 @@ static Status check_promoted_contract(EngineConnection *connection, const Model 
     if (!model->has_contract) {
         return OK;
     }
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT * FROM ");
-    sql_relation(&sql, relation);
-    SqlText query = sql_text_own(arena, strbuf_copy(&sql, arena));
+    SqlText query = sql_text_all_rows(arena, relation);
     DuckColumnVec columns = {0};
     TRY(engine_describe(connection, &query, arena, &columns, err));
     return contract_check(model, &columns, err);

@@ -39,24 +39,6 @@ static bool has_revisions(const SnapshotVec *snapshots) {
     return false;
 }
 
-Status state_load_shown(StateStore *state, Arena *arena, PointerVec *shown_out, Error *err) {
-    EnvironmentSummaryVec environments = {0};
-    PointerVec others = {0};
-    TRY(state_load_environments(state, arena, &environments, err));
-    for (size_t i = 0; i < environments.count; i++) {
-        bool is_prod = str_equal(environments.items[i].name, STR("prod"));
-        PointerVec pointers = {0};
-        TRY(state_load_pointers(state, environments.items[i].name, arena, &pointers, err));
-        for (size_t p = 0; p < pointers.count; p++) {
-            pointer_vec_push(arena, is_prod ? shown_out : &others, pointers.items[p]);
-        }
-    }
-    for (size_t p = 0; p < others.count; p++) {
-        pointer_vec_push(arena, shown_out, others.items[p]);
-    }
-    return OK;
-}
-
 Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
                        Plan **plan_out, Error *err) {
     PlanState plan_state = {0};
@@ -66,7 +48,7 @@ Status plan_from_state(const Project *project, StateStore *state, const PlanOpti
     }
     TRY(state_load_pointers(state, options->environment, arena, &plan_state.pointers, err));
     if (has_revisions(&plan_state.snapshots)) {
-        TRY(state_load_shown(state, arena, &plan_state.shown, err));
+        TRY(state_load_all_pointers(state, arena, &plan_state.shown, err));
     }
     return plan_build(project, &plan_state, options, plan_out, err);
 }

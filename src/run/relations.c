@@ -177,9 +177,6 @@ Status render_model_rows(const RelationMap *relations, const Model *model, Arena
         return error_set_at(err, ERROR_EXECUTION, model->place, "'" STR_FMT "' is not built in this environment",
                             STR_ARG(model->name));
     }
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT * FROM ");
-    sql_relation(&sql, relation);
-    *query_out = sql_text_own(arena, strbuf_copy(&sql, arena));
+    *query_out = sql_text_all_rows(arena, relation);
     return OK;
 }

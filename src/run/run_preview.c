@@ -29,8 +29,8 @@ static Status preview_tasks(Session *session, const ApplyOptions *options, RunPr
     TRY(session_state_for_reading(session, &state, err));
     TRY(window_request_read(session, options, &zone, &windows, err));
     TRY(plan_from_state(session->project, state, &plan_options, preview->arena, &preview->plan, err));
-    TargetRequest request = {.plan = preview->plan, .windows = &windows};
-    return targets_decide(session, state, &request, preview->arena, &preview->targets, err);
+    TargetRequest request = {.plan = preview->plan, .windows = &windows, .batch = options->batch};
+    return targets_decide(state, &request, preview->arena, &preview->targets, err);
 }
 
 Status run_preview(Session *session, const ApplyOptions *options, RunPreview **preview_out, ErrorList *faults) {

@@ -1,26 +1,20 @@
 #include "run/targets.h"
 
 #include "plan/delivery.h"
+#include "plan/snapshot_index.h"
 #include "project/graph.h"
-#include "run/apply_steps.h"
+#include "project/model_clock.h"
 #include "run/forward_only.h"
 #include "strategy/strategy.h"
 
-/* One environment's view of a relation. */
-typedef struct Reader {
-    Str environment;
-    TimeUs promoted_at;
-} Reader;
-
 typedef struct Targets {
-    Session *session;
     StateStore *state;
     const TargetRequest *request;
     Arena *arena;
     SnapshotVec snapshots;
-    StrVec environments;
-    PointerVec *pointers; /* of each environment */
-    PointerVec shown;     /* of all, those of prod first */
+    SnapshotIndex index;
+    PointerVec shown;       /* of all environments, a model's together */
+    StrMap *shown_by_model; /* → the first of its pointers */
 } Targets;
 
 LedgerKey ledger_key(const Model *model, SqlRelation relation) {
@@ -29,40 +23,24 @@ LedgerKey ledger_key(const Model *model, SqlRelation relation) {
 }
 
 static Status load_state(Targets *targets, Error *err) {
-    EnvironmentSummaryVec environments = {0};
     TRY(state_load_snapshots(targets->state, targets->arena, &targets->snapshots, err));
-    TRY(state_load_environments(targets->state, targets->arena, &environments, err));
-    TRY(state_load_shown(targets->state, targets->arena, &targets->shown, err));
-    targets->pointers = ARENA_NEW_ARRAY(targets->arena, PointerVec, environments.count);
-    for (size_t i = 0; i < environments.count; i++) {
-        Str name = environments.items[i].name;
-        str_vec_push(targets->arena, &targets->environments, name);
-        TRY(state_load_pointers(targets->state, name, targets->arena, &targets->pointers[i], err));
+    TRY(state_load_all_pointers(targets->state, targets->arena, &targets->shown, err));
+    targets->index = snapshot_index_create(&targets->snapshots, targets->arena);
+    targets->shown_by_model = str_map_create(targets->arena, STR_MAP_FOLD);
+    for (size_t i = targets->shown.count; i-- > 0;) {
+        str_map_put(targets->shown_by_model, targets->shown.items[i].model, &targets->shown.items[i]);
     }
     return OK;
 }
 
 /* ---- What is there of a version. */
 
-static bool is_version(const Snapshot *snapshot, const Model *model) {
-    return str_equal_fold(snapshot->name, model->name) && str_equal(snapshot->fingerprint, model->fingerprint);
-}
-
-static const Snapshot *find_revision(const Targets *targets, const Model *model, int64_t revision) {
-    for (size_t i = 0; i < targets->snapshots.count; i++) {
-        const Snapshot *snapshot = &targets->snapshots.items[i];
-        if (is_version(snapshot, model) && snapshot->revision == revision) {
-            return snapshot;
-        }
-    }
-    return NULL;
-}
-
 static int64_t newest_revision(const Targets *targets, const Model *model) {
     int64_t newest = 0;
-    for (size_t i = 0; i < targets->snapshots.count; i++) {
-        const Snapshot *snapshot = &targets->snapshots.items[i];
-        bool is_newer = is_version(snapshot, model) && snapshot->revision > newest;
+    for (const SnapshotNode *node = snapshot_index_list(&targets->index, model->name); node != NULL;
+         node = node->next) {
+        const Snapshot *snapshot = node->snapshot;
+        bool is_newer = str_equal(snapshot->fingerprint, model->fingerprint) && snapshot->revision > newest;
         newest = is_newer ? snapshot->revision : newest;
     }
     return newest;
@@ -74,50 +52,23 @@ static const Snapshot *find_checked(const Targets *targets, const Model *model) 
     if (current != NULL && str_equal(current->fingerprint, model->fingerprint)) {
         return current;
     }
-    const Snapshot *found = NULL;
-    for (size_t i = 0; i < targets->snapshots.count; i++) {
-        const Snapshot *snapshot = &targets->snapshots.items[i];
-        if (is_version(snapshot, model) && snapshot->verified_at != 0) {
-            found = snapshot_preferred(&targets->shown, found, snapshot);
-        }
-    }
-    return found;
-}
-
-static bool shows_relation(const Targets *targets, const Pointer *pointer, const Model *model,
-                           const Snapshot *snapshot) {
-    if (!str_equal_fold(pointer->model, model->name)) {
-        return false;
-    }
-    for (size_t i = 0; i < targets->snapshots.count; i++) {
-        const Snapshot *shown = &targets->snapshots.items[i];
-        if (str_equal_fold(shown->name, pointer->model) && str_equal(shown->fingerprint, pointer->fingerprint) &&
-            shown->revision == pointer->revision) {
-            return str_equal(shown->physical_schema, snapshot->physical_schema) &&
-                   str_equal(shown->physical_name, snapshot->physical_name);
-        }
-    }
-    return false;
+    return snapshot_index_find_checked(&targets->index, &targets->shown, model->name, model->fingerprint);
 }
 
 /* Who owns a relation: prod where it shows it, else the environment that showed it first (spec 04 §2). An empty name:
  * nobody shows it. */
 static Str owner_of(const Targets *targets, const Model *model, const Snapshot *snapshot) {
-    Reader owner = {0};
-    for (size_t i = 0; i < targets->environments.count; i++) {
-        for (size_t p = 0; p < targets->pointers[i].count; p++) {
-            const Pointer *pointer = &targets->pointers[i].items[p];
-            if (!shows_relation(targets, pointer, model, snapshot)) {
-                continue;
-            }
-            bool is_prod = str_equal(targets->environments.items[i], STR("prod"));
-            if (owner.environment.size == 0 || is_prod ||
-                (pointer->promoted_at < owner.promoted_at && !str_equal(owner.environment, STR("prod")))) {
-                owner = (Reader){targets->environments.items[i], pointer->promoted_at};
-            }
+    const Pointer *end = targets->shown.items + targets->shown.count;
+    const Pointer *pointer = str_map_find(targets->shown_by_model, model->name);
+    for (; pointer != NULL && pointer < end && str_equal_fold(pointer->model, model->name); pointer++) {
+        const Snapshot *shown =
+            snapshot_index_find(&targets->index, pointer->model, pointer->fingerprint, pointer->revision);
+        if (shown != NULL && str_equal(shown->physical_schema, snapshot->physical_schema) &&
+            str_equal(shown->physical_name, snapshot->physical_name)) {
+            return pointer->environment;
         }
     }
-    return owner.environment;
+    return STR_EMPTY;
 }
 
 /* ---- One target. */
@@ -175,7 +126,7 @@ static Status place_forward(const Targets *targets, const Model *model, BuildTar
     if (!is_in_warehouse(targets, target->seed)) {
         return forward_only_missing(model, target->seed, err);
     }
-    bool is_recorded = find_revision(targets, model, 0) != NULL;
+    bool is_recorded = snapshot_index_find(&targets->index, model->name, model->fingerprint, 0) != NULL;
     target->revision = is_recorded ? newest_revision(targets, model) + 1 : 0;
     target->relation = relation_of_revision(targets, model, target->revision);
     target->is_there = true;
@@ -206,11 +157,23 @@ static Status place_external(const Targets *targets, const Model *model, BuildTa
 
 /* ---- Its windows. */
 
+/* The command's, else the model's. A window that binds the clock has its own end, so that a day gives the same rows in
+ * whatever batch it is asked for. */
+static int64_t batch_grains(const Targets *targets, const Model *model, const BuildTarget *target) {
+    int64_t grains = target->binds_clock ? 1 : targets->request->batch;
+    if (grains > 0) {
+        return grains;
+    }
+    return str_to_int64(model->batch, &grains) && grains > 0 ? grains : BATCH_AUTO;
+}
+
 static Status plan_windows(const Targets *targets, const PlanTask *task, BuildTarget *target, Error *err) {
     const Model *model = task->model;
     WindowRequest windows = *targets->request->windows;
     windows.is_forward_only = task->history != NULL;
     target->is_windowed = true;
+    target->binds_clock = model_binds_clock(targets->request->plan->project, model, targets->arena);
+    target->batch = batch_grains(targets, model, target);
     TRY(grain_parse(model->interval, &target->grain, err));
     bool is_there = target->is_there;
     if (is_there) {
@@ -275,9 +238,9 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
     return OK;
 }
 
-Status targets_decide(Session *session, StateStore *state, const TargetRequest *request, Arena *arena,
-                      BuildTarget **targets_out, Error *err) {
-    Targets targets = {.session = session, .state = state, .request = request, .arena = arena};
+Status targets_decide(StateStore *state, const TargetRequest *request, Arena *arena, BuildTarget **targets_out,
+                      Error *err) {
+    Targets targets = {.state = state, .request = request, .arena = arena};
     const PlanTaskVec *tasks = &request->plan->tasks;
     TRY(load_state(&targets, err));
     BuildTarget *items = ARENA_NEW_ARRAY(arena, BuildTarget, tasks->count);

@@ -6,6 +6,8 @@
 #include "run/relations.h"
 #include "run/session.h"
 
+#define BATCH_AUTO INT64_MAX /* as many adjacent grains as there are */
+
 /* One task's. Without a relation (ephemeral) only zeros. */
 typedef struct BuildTarget {
     SqlRelation relation;
@@ -22,6 +24,8 @@ typedef struct BuildTarget {
 
     bool is_windowed; /* incremental; the rest is zero otherwise */
     Grain grain;
+    int64_t batch;      /* most grains of one statement; BATCH_AUTO */
+    bool binds_clock;   /* reads of the clock are bound to each window */
     IntervalSet filled; /* what the ledger of `relation` (of `seed`) says */
     WindowWork work;
     bool is_skipped; /* nothing due: the task builds nothing and keeps what the environment shows */
@@ -32,10 +36,11 @@ typedef struct TargetRequest {
     const EngineCatalog *catalog; /* NULL: what the state records is there */
     EngineConnection *connection; /* asked for external tables; NULL: the ledger tells whether they are there */
     const WindowRequest *windows;
+    int64_t batch; /* most grains of one statement; 0: the model's own */
 } TargetRequest;
 
 /* An array, a task each, in `arena`. */
-MUST_CHECK Status targets_decide(Session *session, StateStore *state, const TargetRequest *request, Arena *arena,
+MUST_CHECK Status targets_decide(StateStore *state, const TargetRequest *request, Arena *arena,
                                  BuildTarget **targets_out, Error *err);
 
 /* As relation_map_from_plan, but a task's relation is that of its target. */

@@ -113,6 +113,13 @@ SqlText sql_text_own(Arena *arena, Str text) {
     return text_of_one_segment(arena, text, (SqlSegment){.file = NULL});
 }
 
+SqlText sql_text_all_rows(Arena *arena, SqlRelation relation) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT * FROM ");
+    sql_relation(&sql, relation);
+    return sql_text_own(arena, strbuf_copy(&sql, arena));
+}
+
 SqlText sql_text_slice(const SqlText *text, size_t start, size_t end, Arena *arena) {
     TextBuilder builder = builder_of_size(arena, end - start);
     builder_slice(&builder, text, start, end, (SqlSegment){.file = NULL});

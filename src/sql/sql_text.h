@@ -5,6 +5,7 @@
 #define INTERLACE_SQL_SQL_TEXT_H
 
 #include "base/error.h"
+#include "sql/sql_buf.h"
 
 typedef struct SourceFile {
     Str path;    /* relative to the project root */
@@ -25,8 +26,9 @@ typedef struct SqlText {
 } SqlText;
 
 SqlText sql_text_from_file(Arena *arena, const SourceFile *file, size_t start,
-                           size_t end);       /* file bytes [start, end) */
-SqlText sql_text_own(Arena *arena, Str text); /* no place */
+                           size_t end);                        /* file bytes [start, end) */
+SqlText sql_text_own(Arena *arena, Str text);                  /* no place */
+SqlText sql_text_all_rows(Arena *arena, SqlRelation relation); /* SELECT * FROM "schema"."name"; no place */
 
 /* Replaces [start, end) of a text; start == end inserts. A replacement without segments of a file takes the place of
  * what it replaces. */

@@ -6,6 +6,7 @@ static void read_pointer(sqlite3_stmt *row, Arena *arena, void *rows) {
         .fingerprint = state_column_text(row, 1, arena),
         .revision = state_column_int(row, 2),
         .promoted_at = state_column_int(row, 3),
+        .environment = state_column_text(row, 4, arena),
     };
     pointer_vec_push(arena, rows, pointer);
 }
@@ -13,9 +14,19 @@ static void read_pointer(sqlite3_stmt *row, Arena *arena, void *rows) {
 Status state_load_pointers(StateStore *store, Str environment, Arena *arena, PointerVec *pointers_out, Error *err) {
     PointerVec pointers = {0};
     TRY(state_query(store,
-                    "SELECT model, fingerprint, revision, promoted_at FROM pointers WHERE environment = ?1"
+                    "SELECT model, fingerprint, revision, promoted_at, NULL FROM pointers WHERE environment = ?1"
                     " ORDER BY model",
                     VALUES(state_text(environment)), read_pointer, arena, &pointers, err));
+    *pointers_out = pointers;
+    return OK;
+}
+
+Status state_load_all_pointers(StateStore *store, Arena *arena, PointerVec *pointers_out, Error *err) {
+    PointerVec pointers = {0};
+    TRY(state_query(store,
+                    "SELECT model, fingerprint, revision, promoted_at, environment FROM pointers"
+                    " ORDER BY model, environment <> 'prod', promoted_at, environment",
+                    NO_VALUES, read_pointer, arena, &pointers, err));
     *pointers_out = pointers;
     return OK;
 }

@@ -82,6 +82,7 @@ MUST_CHECK Status state_ledger_copy(StateStore *store, StateLock *lock, const Le
 
 /* ---- Environments: model → snapshot. */
 typedef struct Pointer {
+    Str environment; /* only where pointers of several are loaded */
     Str model, fingerprint;
     int64_t revision;
     TimeUs promoted_at;
@@ -98,6 +99,9 @@ DEFINE_VEC(EnvironmentSummaryVec, environment_summary_vec, EnvironmentSummary)
 
 MUST_CHECK Status state_load_pointers(StateStore *store, Str environment, Arena *arena, PointerVec *pointers_out,
                                       Error *err); /* by model name */
+/* Of all environments, by model name; of one model prod's first, then in the order in which they were promoted: so the
+ * first that shows a relation owns it (spec 04 §2). */
+MUST_CHECK Status state_load_all_pointers(StateStore *store, Arena *arena, PointerVec *pointers_out, Error *err);
 MUST_CHECK Status state_load_environments(StateStore *store, Arena *arena, EnvironmentSummaryVec *list_out, Error *err);
 
 /* ---- Promotion: (a) intent, (b) views on the engine, (c) commit. Views can be made again at will. */

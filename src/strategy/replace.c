@@ -21,20 +21,14 @@ static void push_create(Writer *writer, SqlText sql) {
     strategy_statement_vec_push(writer->arena, writer->statements, statement);
 }
 
-static SqlText staged_rows(const Writer *writer) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT * FROM ");
-    sql_relation(&sql, *writer->input->staged);
-    return sql_text_own(writer->arena, strbuf_copy(&sql, writer->arena));
-}
-
 static void create_from_query(Writer *writer, const char *what) {
     AUTO(strbuf) StrBuf head = {0};
     create_head(writer, what, &head);
     strbuf_text(&head, " AS ");
     SqlText parts[] = {
         sql_text_own(writer->arena, strbuf_copy(&head, writer->arena)),
-        writer->input->staged != NULL ? staged_rows(writer) : writer->input->source,
+        writer->input->staged != NULL ? sql_text_all_rows(writer->arena, *writer->input->staged)
+                                      : writer->input->source,
     };
     push_create(writer, sql_text_concat(writer->arena, parts, COUNT_OF(parts)));
 }

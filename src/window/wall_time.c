@@ -69,6 +69,15 @@ Str wall_format(Arena *arena, WallUs wall, bool always_time) {
     return strbuf_copy(&text, arena);
 }
 
+Str window_format(Arena *arena, Grain grain, Window window) {
+    Str start = wall_format(arena, window.start, false);
+    if (grain_count(grain, window.start, window.end) == 1) {
+        return start;
+    }
+    Str end = wall_format(arena, window.end, false);
+    return str_format(arena, STR_FMT " … " STR_FMT, STR_ARG(start), STR_ARG(end));
+}
+
 /* ---- SQL. */
 
 typedef struct TimeType {

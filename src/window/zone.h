@@ -30,6 +30,8 @@ WallUs zone_wall_reached(const Zone *zone, TimeUs instant);
 MUST_CHECK Status wall_parse(Str text, const Zone *zone, WallUs *wall_out, Error *err);
 /* "2026-07-01" at midnight (unless `always_time`), else "2026-07-01T08:30:00[.123456]". */
 Str wall_format(Arena *arena, WallUs wall, bool always_time);
+/* "2026-07-01" for one grain, "2026-07-01 … 2026-07-04" for several. */
+Str window_format(Arena *arena, Grain grain, Window window);
 
 /* How a time column's values compare with wall times (spec 02 §9.4). */
 typedef enum TimeColumnKind { TIME_COLUMN_DATE, TIME_COLUMN_NAIVE, TIME_COLUMN_ZONED } TimeColumnKind;
