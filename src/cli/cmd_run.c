@@ -4,22 +4,11 @@
 #include "cli/run_json.h"
 #include "cli/run_options.h"
 
-#include "base/civil.h"
-
 /* ---- Options. What is no time at all is refused before anything is opened. */
 
 static Status check_time(const Cli *cli, OptionId option, const char *name, Error *err) {
     Str text = invocation_text(cli->invocation, option);
-    CivilTime time;
-    if (text.size == 0 && !cli->invocation->options[option].is_given) {
-        return OK;
-    }
-    if (failed(civil_time_parse(text, &time, err))) {
-        error_clear(err);
-        return error_set(err, ERROR_USAGE, "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'",
-                         name, STR_ARG(text));
-    }
-    return OK;
+    return cli->invocation->options[option].is_given ? window_bound_check(name, text, err) : OK;
 }
 
 static Status read_batch(const Cli *cli, int64_t *batch_out, Error *err) {

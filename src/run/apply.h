@@ -63,6 +63,8 @@ typedef struct ApplyOptions {
     int64_t lock_timeout_us;
 } ApplyOptions;
 
+/* UsageError about `option` when the text is no time at all, in whatever zone: for before anything is opened. */
+MUST_CHECK Status window_bound_check(const char *option, Str text, Error *err);
 const char *window_verb_name(WindowVerb verb); /* "apply", "run", "restate" */
 
 /* Owns all that the summary points at; the session must outlive it. */

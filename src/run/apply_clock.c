@@ -10,16 +10,23 @@ const char *window_verb_name(WindowVerb verb) {
     return names[verb];
 }
 
+static Status refuse_bound(const char *option, Str text, Error *err) {
+    error_clear(err);
+    return error_set(err, ERROR_USAGE, "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'",
+                     option, STR_ARG(text));
+}
+
+Status window_bound_check(const char *option, Str text, Error *err) {
+    CivilTime time;
+    return failed(civil_time_parse(text, &time, err)) ? refuse_bound(option, text, err) : OK;
+}
+
 static Status read_bound(const Zone *zone, const char *option, Str text, bool *is_set, WallUs *wall_out, Error *err) {
     *is_set = text.size > 0;
     if (!*is_set) {
         return OK;
     }
-    if (failed(wall_parse(text, zone, wall_out, err))) {
-        return error_set(err, ERROR_USAGE, "%s must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '" STR_FMT "'",
-                         option, STR_ARG(text));
-    }
-    return OK;
+    return failed(wall_parse(text, zone, wall_out, err)) ? refuse_bound(option, text, err) : OK;
 }
 
 Status window_request_read(Session *session, const ApplyOptions *options, const Zone **zone_out,
