@@ -124,6 +124,15 @@ static void test_01_10_a_watched_input_without_a_local_file_is_refused(void **st
     assert_fault(f, "input.watch", "input 'a': watch: only files of this machine can be watched (interlace.yaml:3:");
 }
 
+static void a_query_that_does_not_read_is_a_fault_beside_watched_inputs(void **state) {
+    Fixture *f = *state;
+    write_config(f, "  orders: {format: csv, path: orders.csv, watch: true}\n");
+    fixture_write(f, "orders.csv", "id\n1\n");
+    fixture_write(f, "models/a.sql", "SELECT * FROM orders WHERE");
+    assert_fault_count(f, 1);
+    assert_int_equal(f->faults.items[0].kind, ERROR_COMPILATION);
+}
+
 /* ---- Scans */
 
 /* With the project's root as R. */
@@ -191,6 +200,7 @@ int main(void) {
         PROJECT_TEST(a_python_model_takes_no_input),
         PROJECT_TEST(test_01_10_2_watched_files_are_a_part_of_their_readers),
         PROJECT_TEST(test_01_10_a_watched_input_without_a_local_file_is_refused),
+        PROJECT_TEST(a_query_that_does_not_read_is_a_fault_beside_watched_inputs),
         PROJECT_TEST(test_01_10_scans_have_absolute_paths_and_the_options),
         PROJECT_TEST(test_01_10_formats_and_addresses_name_their_extensions),
     };

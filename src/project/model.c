@@ -61,8 +61,9 @@ bool strategy_parse(Str text, StrategyKind *strategy_out) {
     return true;
 }
 
+/* Neither a Python model nor a query that could not be read has facts. */
 bool model_reads_input(const Model *model, size_t input) {
-    for (size_t i = 0; model->kind == MODEL_SQL && i < model->facts->tables.count; i++) {
+    for (size_t i = 0; model->facts != NULL && i < model->facts->tables.count; i++) {
         if (model->references[i].input == input) {
             return true;
         }

@@ -2,6 +2,7 @@
 
 #include "project/graph.h"
 #include "project/project_load.h"
+#include "sql/sql_splice.h"
 
 ClockPolicy model_clock_policy(const Model *model) {
     if (model->clock.size == 0) {
@@ -12,20 +13,11 @@ ClockPolicy model_clock_policy(const Model *model) {
                                                     : CLOCK_WALL;
 }
 
-static bool is_spared(const Model *model, const SqlClockRead *read) {
-    for (size_t i = 0; read->output.size > 0 && i < model->clock_columns.count; i++) {
-        if (str_equal_fold(model->clock_columns.items[i], read->output)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A query that could not be read has no facts. */
 static const SqlClockRead *first_read(const Model *model, bool spares_columns) {
     for (size_t i = 0; model->facts != NULL && i < model->facts->clock_reads.count; i++) {
         const SqlClockRead *read = &model->facts->clock_reads.items[i];
-        if (!spares_columns || !is_spared(model, read)) {
+        if (!spares_columns || !sql_clock_read_stays(read, &model->clock_columns)) {
             return read;
         }
     }

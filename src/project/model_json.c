@@ -152,8 +152,7 @@ static void write_physical(JsonWriter *json, const Model *model) {
 
 /* Nothing but engine, dialect and how it is materialised would be in its config; inputs would be. */
 static bool has_plain_config(const ProjectLoad *load, const Model *model) {
-    bool is_terminal = model->materialise == MATERIALISE_TABLE || model->materialise == MATERIALISE_FILE;
-    return load->config->inputs.count == 0 && model->strategy == STRATEGY_REPLACE && !is_terminal &&
+    return load->config->inputs.count == 0 && model->strategy == STRATEGY_REPLACE && !model_is_terminal(model) &&
            model->key.count == 0 && model->cursor.size == 0;
 }
 

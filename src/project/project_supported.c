@@ -41,7 +41,6 @@ static bool reads_stream(const Project *project, const Model *model, Str key) {
     return false;
 }
 
-/* Keys that stand with a strategy or a terminal alone are covered by the rows of these. */
 /* clang-format off */
 static const LaterFeature later_features[] = {
     {"audit thresholds",                               is_declared,       STR_INIT("audit")},
@@ -63,13 +62,12 @@ static const LaterFeature later_features[] = {
 static void refuse_feature(const Model *model, const LaterFeature *feature, ErrorList *faults) {
     AUTO(error) Error err;
     error_init(&err);
-    Str text = str_from(feature->feature);
     error_set_at(&err, ERROR_PLAN, model_key_place(model, feature->key),
-                 "model '" STR_FMT "' needs " STR_FMT ", which this version does not have yet", STR_ARG(model->name),
-                 STR_ARG(text));
+                 "model '" STR_FMT "' needs %s, which this version does not have yet", STR_ARG(model->name),
+                 feature->feature);
     error_code(&err, STR("feature.later"));
     error_detail(&err, STR("model"), model->name);
-    error_detail(&err, STR("feature"), text);
+    error_detail(&err, STR("feature"), str_from(feature->feature));
     error_list_take(faults, &err);
 }
 

@@ -38,6 +38,9 @@ static Str own_catalog(const EngineConfig *engine, Arena *arena) {
     if (engine == NULL) {
         return STR_EMPTY;
     }
+    if (str_equal(engine->type, STR("ducklake"))) {
+        return engine->alias;
+    }
     bool is_memory = str_equal(engine->database_path, STR(":memory:"));
     return is_memory ? STR("memory") : catalog_of_file(engine->database_path, arena);
 }
@@ -114,15 +117,14 @@ Model **resolve_tables(const ProjectLoad *load, const Model *model, const SqlFac
 /* ---- Inputs */
 
 /* Files are read where the engine runs in this process. */
-static Status check_input_engine(const ProjectLoad *load, const Model *model, const InputConfig *input,
-                                 SourceSpan place, Error *err) {
+static Status check_input_engine(const ProjectLoad *load, const Model *model, const InputConfig *input, Error *err) {
     const EngineConfig *engine = engine_of(load, model);
     bool reads_files =
         engine == NULL || str_equal(engine->type, STR("duckdb")) || str_equal(engine->type, STR("ducklake"));
     if (reads_files) {
         return OK;
     }
-    error_set_at(err, ERROR_COMPILATION, place,
+    error_set_at(err, ERROR_COMPILATION, model->place,
                  "model '" STR_FMT "' reads the input '" STR_FMT "' on engine '" STR_FMT "' of type " STR_FMT
                  "; inputs are read on engines of type duckdb and ducklake",
                  STR_ARG(model->name), STR_ARG(input->name), STR_ARG(engine->name), STR_ARG(engine->type));
@@ -135,12 +137,9 @@ static void resolve_table_input(ProjectLoad *load, const Model *model, const Sql
     size_t input = input_find(load->config, table);
     AUTO(error) Error err;
     error_init(&err);
-    SourceSpan place = model->place;
-    if (input == INPUT_NONE ||
-        !failed(check_input_engine(load, model, &load->config->inputs.items[input], place, &err))) {
-        return;
+    if (input != INPUT_NONE && failed(check_input_engine(load, model, &load->config->inputs.items[input], &err))) {
+        project_fault(load, &err);
     }
-    project_fault(load, &err);
 }
 
 /* ---- Rules between a model and one upstream */

@@ -99,6 +99,17 @@ static void the_catalog_of_the_warehouse_is_dropped(void **state) {
     assert_upstreams(f, "c", "");
 }
 
+static void the_catalog_of_a_lake_is_its_alias(void **state) {
+    Fixture *f = *state;
+    fixture_write(f, "interlace.yaml", "name: shop\ndatabase: 'ducklake:data/wh.ducklake'\ntimezone: UTC\n");
+    fixture_write(f, "models/silver/orders.sql", "SELECT 1 AS id");
+    fixture_write(f, "models/a.sql", "SELECT * FROM Shop.silver.orders");
+    fixture_write(f, "models/b.sql", "SELECT * FROM wh.silver.orders");
+    assert_loads(f);
+    assert_upstreams(f, "a", "silver.orders");
+    assert_upstreams(f, "b", "");
+}
+
 /* As the engine names it, so that a change there shows here. */
 static void the_catalog_is_named_as_the_engine_names_it(void **state) {
     static const char *const files[] = {"wh.duckdb", "data.v1.duckdb", "my-wh.db",
@@ -214,6 +225,7 @@ int main(void) {
         PROJECT_TEST(test_01_7_4_a_model_that_reads_itself_is_refused),
         PROJECT_TEST(test_01_7_5_unquoted_names_have_no_case),
         PROJECT_TEST(the_catalog_of_the_warehouse_is_dropped),
+        PROJECT_TEST(the_catalog_of_a_lake_is_its_alias),
         PROJECT_TEST(the_catalog_is_named_as_the_engine_names_it),
         PROJECT_TEST(a_deep_schema_is_reached_in_both_spellings),
         PROJECT_TEST(main_is_the_schema_of_names_without_dots),

@@ -58,6 +58,15 @@ struct QueryExpr {
     Query *subquery;
 };
 
+/* The name of a select list's item: its alias, or that of the column that it is; empty: it has none. */
+static inline Str query_item_name(const QueryExpr *item) {
+    bool is_column = item->kind == QUERY_COLUMN && item->parts.count > 0;
+    if (item->alias.size > 0) {
+        return item->alias;
+    }
+    return is_column ? item->parts.items[item->parts.count - 1] : STR_EMPTY;
+}
+
 typedef enum QuerySourceKind {
     QUERY_TABLE,
     QUERY_SUBSELECT,

@@ -4,52 +4,37 @@
 
 #include <stdlib.h>
 
-/* Unquoted words that the engine takes for a function when no column has that name: current_date, … */
-static bool is_value_word(Str word) {
-    static const Str words[] = {
-        STR_INIT("current_catalog"), STR_INIT("current_date"), STR_INIT("current_schema"),
-        STR_INIT("current_role"),    STR_INIT("current_time"), STR_INIT("current_timestamp"),
-        STR_INIT("current_user"),    STR_INIT("localtime"),    STR_INIT("localtimestamp"),
-        STR_INIT("session_user"),    STR_INIT("user"),
-    };
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_equal_fold(word, words[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* clang-format off */
 static const struct ClockName {
     Str name;
     SqlClockKind kind;
+    bool is_word; /* also without brackets, unquoted, where no column has that name */
 } clock_names[] = {
-    {STR_INIT("now"),                    SQL_CLOCK_INSTANT},
-    {STR_INIT("current_timestamp"),      SQL_CLOCK_INSTANT},
-    {STR_INIT("get_current_timestamp"),  SQL_CLOCK_INSTANT},
-    {STR_INIT("transaction_timestamp"),  SQL_CLOCK_INSTANT},
-    {STR_INIT("statement_timestamp"),    SQL_CLOCK_INSTANT},
-    {STR_INIT("clock_timestamp"),        SQL_CLOCK_INSTANT},
-    {STR_INIT("localtimestamp"),         SQL_CLOCK_TIMESTAMP},
-    {STR_INIT("current_localtimestamp"), SQL_CLOCK_TIMESTAMP},
-    {STR_INIT("today"),                  SQL_CLOCK_DATE},
-    {STR_INIT("current_date"),           SQL_CLOCK_DATE},
-    {STR_INIT("localtime"),              SQL_CLOCK_TIME},
-    {STR_INIT("current_localtime"),      SQL_CLOCK_TIME},
-    {STR_INIT("current_time"),           SQL_CLOCK_INSTANT_TIME},
-    {STR_INIT("get_current_time"),       SQL_CLOCK_INSTANT_TIME},
+    {STR_INIT("now"),                    SQL_CLOCK_INSTANT,      false},
+    {STR_INIT("current_timestamp"),      SQL_CLOCK_INSTANT,      true},
+    {STR_INIT("get_current_timestamp"),  SQL_CLOCK_INSTANT,      false},
+    {STR_INIT("transaction_timestamp"),  SQL_CLOCK_INSTANT,      false},
+    {STR_INIT("statement_timestamp"),    SQL_CLOCK_INSTANT,      false},
+    {STR_INIT("clock_timestamp"),        SQL_CLOCK_INSTANT,      false},
+    {STR_INIT("localtimestamp"),         SQL_CLOCK_TIMESTAMP,    true},
+    {STR_INIT("current_localtimestamp"), SQL_CLOCK_TIMESTAMP,    false},
+    {STR_INIT("today"),                  SQL_CLOCK_DATE,         false},
+    {STR_INIT("current_date"),           SQL_CLOCK_DATE,         true},
+    {STR_INIT("localtime"),              SQL_CLOCK_TIME,         true},
+    {STR_INIT("current_localtime"),      SQL_CLOCK_TIME,         false},
+    {STR_INIT("current_time"),           SQL_CLOCK_INSTANT_TIME, true},
+    {STR_INIT("get_current_time"),       SQL_CLOCK_INSTANT_TIME, false},
 };
 /* clang-format on */
 
-/* False when it is no read of the clock. */
-static bool find_kind(Str name, size_t operand_count, SqlClockKind *kind_out) {
+/* False when it is no read of the clock: a call of that name, or the word alone. */
+static bool find_kind(Str name, bool is_word, size_t operand_count, SqlClockKind *kind_out) {
     if (operand_count == 1 && str_equal_fold(name, STR("age"))) {
         *kind_out = SQL_CLOCK_AGE;
         return true;
     }
     for (size_t i = 0; i < COUNT_OF(clock_names); i++) {
-        if (str_equal_fold(name, clock_names[i].name)) {
+        if (str_equal_fold(name, clock_names[i].name) && (!is_word || clock_names[i].is_word)) {
             *kind_out = clock_names[i].kind;
             return true;
         }
@@ -86,9 +71,8 @@ static bool is_name(Str sql, size_t offset) {
 }
 
 static bool is_bare_word(const QueryExpr *expr, Str sql) {
-    bool is_word = expr->kind == QUERY_COLUMN && expr->parts.count == 1 && is_value_word(expr->parts.items[0]);
     bool is_quoted = expr->offset < sql.size && sql.ptr[expr->offset] == '"';
-    return is_word && !is_quoted;
+    return expr->kind == QUERY_COLUMN && expr->parts.count == 1 && !is_quoted;
 }
 
 static bool is_call(const QueryExpr *expr) {
@@ -100,7 +84,7 @@ static bool find_read(const QueryExpr *expr, Str sql, Str *name_out, SqlClockKin
         return false;
     }
     *name_out = is_call(expr) ? expr->name : expr->parts.items[0];
-    return find_kind(*name_out, expr->operands.count, kind_out);
+    return find_kind(*name_out, !is_call(expr), expr->operands.count, kind_out);
 }
 
 bool query_clock_is_read(const QueryExpr *expr, Str sql) {

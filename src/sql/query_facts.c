@@ -229,20 +229,12 @@ static void walk_function(Collector *collector, const QueryExpr *function, bool 
     }
 }
 
-static Str output_name(const QueryExpr *expr) {
-    bool is_column = expr->kind == QUERY_COLUMN && expr->parts.count > 0;
-    if (expr->alias.size > 0) {
-        return expr->alias;
-    }
-    return is_column ? expr->parts.items[expr->parts.count - 1] : STR_EMPTY;
-}
-
 static bool query_gives(const Query *query, Str name) {
     while (query->branches.count > 0) {
         query = query->branches.items[0];
     }
     for (size_t i = 0; i < query->projections.count; i++) {
-        if (str_equal_fold(output_name(query->projections.items[i]), name)) {
+        if (str_equal_fold(query_item_name(query->projections.items[i]), name)) {
             return true;
         }
     }
@@ -419,7 +411,7 @@ static Status walk_projections(Collector *collector, const Query *query, Surroun
     for (size_t i = 0; i < query->projections.count; i++) {
         const QueryExpr *expr = query->projections.items[i];
         if (query == collector->root) {
-            collector->output = output_name(expr);
+            collector->output = query_item_name(expr);
         }
         TRY(walk_expr(collector, expr, around));
         if (query == collector->root) {
@@ -538,7 +530,7 @@ static void set_output_names(Collector *collector, const Query *query) {
         }
     }
     for (size_t i = 0; i < query->projections.count; i++) {
-        str_vec_push(collector->arena, &collector->facts->output_names, output_name(query->projections.items[i]));
+        str_vec_push(collector->arena, &collector->facts->output_names, query_item_name(query->projections.items[i]));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "sql/sql_fixture.h"
 
 #include "base/files.h"
+#include "base/testing.h"
 #include "sql/sql_cache.h"
 #include "sql/sql_facts_codec.h"
 
@@ -12,25 +13,23 @@
 
 typedef struct CacheFixture {
     SqlFixture *fixture;
-    char directory[64];
-    Str path;
+    Str directory, path;
 } CacheFixture;
 
 static int setup(void **state) {
     CacheFixture *c = heap_alloc_zeroed(1, sizeof *c);
-    (void)snprintf(c->directory, sizeof c->directory, "/tmp/interlace-sql-cache.XXXXXX");
-    if (sql_fixture_setup((void **)&c->fixture) != 0 || mkdtemp(c->directory) == NULL) {
+    if (sql_fixture_setup((void **)&c->fixture) != 0) {
         return -1;
     }
-    c->path = path_join(c->fixture->arena, str_from(c->directory), STR("sql.bin"));
+    c->directory = test_directory(c->fixture->arena);
+    c->path = path_join(c->fixture->arena, c->directory, STR("sql.bin"));
     *state = c;
     return 0;
 }
 
 static int teardown(void **state) {
     CacheFixture *c = *state;
-    (void)unlink(str_to_c(c->fixture->arena, c->path));
-    (void)rmdir(c->directory);
+    test_directory_remove(c->fixture->arena, c->directory);
     int status = sql_fixture_teardown((void **)&c->fixture);
     free(c);
     return status;
@@ -248,7 +247,7 @@ static void an_analyzer_needs_no_engine_for_what_is_cached(void **state) {
     for (size_t round = 0; round < 2; round++) {
         AUTO(sql_analyzer) SqlAnalyzer *analyzer = NULL;
         SqlAnalysis analysis = {0};
-        assert_false(failed(sql_analyzer_open(str_from(c->directory), &analyzer, &f->err)));
+        assert_false(failed(sql_analyzer_open(c->directory, &analyzer, &f->err)));
         assert_false(failed(sql_analyze(analyzer, sql, f->arena, &analysis, &f->err)));
         check_text("facts", facts_form(f->arena, sql, analysis.facts), "raw.orders gives größe at 0");
         sql_analyzer_close(TAKE(analyzer));
@@ -261,7 +260,7 @@ static void errors_are_not_cached(void **state) {
     SqlFixture *f = c->fixture;
     AUTO(sql_analyzer) SqlAnalyzer *analyzer = NULL;
     SqlAnalysis analysis = {0};
-    assert_false(failed(sql_analyzer_open(str_from(c->directory), &analyzer, &f->err)));
+    assert_false(failed(sql_analyzer_open(c->directory, &analyzer, &f->err)));
     for (size_t round = 0; round < 2; round++) {
         assert_true(failed(sql_analyze(analyzer, STR("selec 1"), f->arena, &analysis, &f->err)));
         assert_int_equal(f->err.sql_offset, 0);

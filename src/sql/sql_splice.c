@@ -201,8 +201,8 @@ static SqlEdit clock_edit(const SqlClockRead *read, Str expression, Arena *arena
     return (SqlEdit){.start = read->start, .end = read->end, .replacement = sql_text_own(arena, text)};
 }
 
-static bool is_left_to_clock(const SqlClockRead *read, const StrVec *columns) {
-    for (size_t i = 0; columns != NULL && read->output.size > 0 && i < columns->count; i++) {
+bool sql_clock_read_stays(const SqlClockRead *read, const StrVec *columns) {
+    for (size_t i = 0; read->output.size > 0 && i < columns->count; i++) {
         if (str_equal_fold(columns->items[i], read->output)) {
             return true;
         }
@@ -214,7 +214,7 @@ static Status add_clock_edits(const SqlText *text, const SqlFacts *facts, const 
                               SqlEditVec *edits, Error *err) {
     for (size_t i = 0; i < facts->clock_reads.count; i++) {
         const SqlClockRead *read = &facts->clock_reads.items[i];
-        if (is_left_to_clock(read, splice->clock_columns)) {
+        if (splice->clock_columns != NULL && sql_clock_read_stays(read, splice->clock_columns)) {
             continue;
         }
         if (read->end > text->text.size) {

@@ -38,6 +38,9 @@ typedef struct SqlSplice {
 MUST_CHECK Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
                              SqlText *spliced_out, Error *err);
 
+/* The read makes one of `columns` and nothing else: sql_splice leaves it as it is. */
+bool sql_clock_read_stays(const SqlClockRead *read, const StrVec *columns);
+
 /* `wanted`, or with _2, _3 … behind it when a CTE of the query has that name. */
 Str sql_unused_cte_name(const SqlFacts *facts, Str wanted, Arena *arena);
 

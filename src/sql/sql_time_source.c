@@ -88,14 +88,6 @@ static const Leaf *find_leaf(const LeafVec *leaves, Str qualifier) {
 
 /* --- Items of select lists ---------------------------------------------------------------------------------------- */
 
-static Str item_name(const QueryExpr *item) {
-    bool is_column = item->kind == QUERY_COLUMN && item->parts.count > 0;
-    if (item->alias.size > 0) {
-        return item->alias;
-    }
-    return is_column ? item->parts.items[item->parts.count - 1] : STR_EMPTY;
-}
-
 static bool is_plain_star(const QueryExpr *item) {
     return item->kind == QUERY_STAR && !item->is_columns && item->rules.count == 0 && item->operands.count == 0;
 }
@@ -133,7 +125,7 @@ static bool find_item(const Query *query, Str name, Item *item_out) {
             item.star_before = candidate;
         } else if (gives_unknown_names(candidate)) {
             return false;
-        } else if (!is_any_name(name) && str_equal_fold(item_name(candidate), name)) {
+        } else if (!is_any_name(name) && str_equal_fold(query_item_name(candidate), name)) {
             item.expr = candidate;
             *item_out = item;
             return true;
@@ -336,7 +328,7 @@ static void collect_names(QuerySurvey *survey, const Query *query, const QueryCt
     bool here = false;
     for (size_t i = 0; i < query->projections.count; i++) {
         const QueryExpr *item = query->projections.items[i];
-        Str name = item_name(item);
+        Str name = query_item_name(item);
         here = here || item->kind == QUERY_STAR;
         if (item->kind != QUERY_STAR && name.size > 0 && !has_name(names, name)) {
             str_vec_push(arena, names, name);
