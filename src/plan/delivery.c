@@ -1,5 +1,6 @@
 #include "plan/delivery.h"
 
+#include "plan/plan_history.h"
 #include "strategy/strategy.h"
 
 /* ---- The place. */
@@ -100,25 +101,6 @@ Str delivery_columns_json(const Model *model, const DuckColumnVec *columns, Aren
     return strbuf_copy(&out, arena);
 }
 
-static Status read_columns(const Snapshot *last, Arena *arena, DuckColumnVec *columns_out, StrVec *key_out,
-                           Error *err) {
-    ConfigValue *list = NULL;
-    TRY(json_read(last->columns_json, STR("recorded columns"), arena, &list, err));
-    for (size_t i = 0; i < list->count; i++) {
-        const ConfigValue *name = config_find(list->items[i], STR("name"));
-        const ConfigValue *type = config_find(list->items[i], STR("type"));
-        if (name == NULL || type == NULL) {
-            return error_set(err, ERROR_INTERNAL, "the recorded columns of '" STR_FMT "' cannot be read",
-                             STR_ARG(last->name));
-        }
-        duck_column_vec_push(arena, columns_out, (DuckColumn){.name = name->text, .type = type->text});
-        if (config_find(list->items[i], STR("key")) != NULL) {
-            str_vec_push(arena, key_out, name->text);
-        }
-    }
-    return OK;
-}
-
 /* ---- The comparison. */
 
 static bool is_same_key(const StrVec *a, const StrVec *b) {
@@ -194,7 +176,7 @@ Status delivery_classify(const Model *model, const DuckColumnVec *columns, const
                          ChangeCategory *category_out, Str *reason_out, Error *err) {
     DuckColumnVec delivered = {0};
     StrVec key = {0};
-    TRY(read_columns(last, arena, &delivered, &key, err));
+    TRY(plan_recorded_columns(last, arena, &delivered, &key, err));
     bool is_additive = false;
     *reason_out = breaking_reason(model, columns, &delivered, &key, &is_additive, arena);
     *category_out = reason_out->size > 0 ? CATEGORY_BREAKING
