@@ -64,22 +64,16 @@ static bool has_name(const StrVec *names, Str name) {
     return false;
 }
 
-/* The columns that a strategy adds to the query's; an empty name ends them. */
-static const Str *bookkeeping(const Model *model) {
-    static const Str none[] = {STR_INIT("")};
-    static const Str of_hash_merge[] = {STR_INIT(STRATEGY_HASH_COLUMN), STR_INIT("")};
-    static const Str of_scd[] = {STR_INIT(STRATEGY_FROM_COLUMN), STR_INIT(STRATEGY_TO_COLUMN), STR_INIT("")};
-    bool is_table = model->materialise == MATERIALISE_TABLE;
-    return is_table && model->strategy == STRATEGY_HASH_MERGE ? of_hash_merge
-           : is_table && model->strategy == STRATEGY_SCD      ? of_scd
-                                                              : none;
+static const DuckColumn *bookkeeping(const Model *model) {
+    static const DuckColumn none = {0};
+    return model->materialise == MATERIALISE_TABLE ? strategy_bookkeeping(model->strategy) : &none;
 }
 
-static void write_column(JsonWriter *writer, const Model *model, Str name, Str type) {
+static void write_column(JsonWriter *writer, const Model *model, const DuckColumn *column) {
     json_begin_object(writer);
-    json_text_field(writer, STR("name"), name);
-    json_text_field(writer, STR("type"), type);
-    if (has_name(&model->key, name)) {
+    json_text_field(writer, STR("name"), column->name);
+    json_text_field(writer, STR("type"), column->type);
+    if (has_name(&model->key, column->name)) {
         json_bool_field(writer, STR("key"), true);
     }
     json_end_object(writer);
@@ -91,11 +85,10 @@ Str delivery_columns_json(const Model *model, const DuckColumnVec *columns, Aren
     json_writer_init(&writer, &out, JSON_COMPACT);
     json_begin_array(&writer);
     for (size_t i = 0; i < columns->count; i++) {
-        write_column(&writer, model, columns->items[i].name, columns->items[i].type);
+        write_column(&writer, model, &columns->items[i]);
     }
-    for (const Str *name = bookkeeping(model); name->size > 0; name++) {
-        Str type = model->strategy == STRATEGY_SCD ? STR("TIMESTAMP") : STR("VARCHAR");
-        write_column(&writer, model, *name, type);
+    for (const DuckColumn *own = bookkeeping(model); own->name.size > 0; own++) {
+        write_column(&writer, model, own);
     }
     json_end_array(&writer);
     return strbuf_copy(&out, arena);
@@ -113,19 +106,19 @@ static bool is_same_key(const StrVec *a, const StrVec *b) {
 }
 
 static Str missing_bookkeeping(const Model *model, const DuckColumnVec *delivered) {
-    const Str *name = bookkeeping(model);
-    while (name->size > 0 && find_column(delivered, *name) != NULL) {
-        name++;
+    const DuckColumn *own = bookkeeping(model);
+    while (own->name.size > 0 && find_column(delivered, own->name) != NULL) {
+        own++;
     }
-    return *name;
+    return own->name;
 }
 
 static bool is_bookkeeping(const Model *model, Str name) {
-    const Str *own = bookkeeping(model);
-    while (own->size > 0 && !str_equal(*own, name)) {
+    const DuckColumn *own = bookkeeping(model);
+    while (own->name.size > 0 && !str_equal(own->name, name)) {
         own++;
     }
-    return own->size > 0;
+    return own->name.size > 0;
 }
 
 /* Why a delivered column cannot take what comes now; empty: it can. */
