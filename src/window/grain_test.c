@@ -1,17 +1,5 @@
 /* Grains and their lattice (spec 02 §9.1, §9.2). */
-#include "base/testing.h"
-#include "window/zone.h"
-
-static Arena *arena;
-static const Zone *utc;
-
-static WallUs at(const char *text) {
-    AUTO(error) Error err;
-    error_init(&err);
-    WallUs wall = 0;
-    assert_done(wall_parse(str_from(text), utc, &wall, &err), &err);
-    return wall;
-}
+#include "window/wall_fixture.h"
 
 static Grain grain(const char *text) {
     AUTO(error) Error err;
@@ -159,25 +147,11 @@ static void steps_end_with_the_calendar(void **state) {
     }
 }
 
-static int setup(void **state) {
-    (void)state;
-    arena = arena_create();
-    AUTO(error) Error err;
-    error_init(&err);
-    return failed(zone_load(STR("UTC"), arena, &utc, &err));
-}
-
-static int teardown(void **state) {
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_02_9_1_grains),     TEST(grains_longer_than_the_calendar_are_refused),
         TEST(grains_know_their_days), TEST(floor_and_ceil_lie_on_the_lattice),
         TEST(steps_and_counts_agree), TEST(steps_end_with_the_calendar),
     };
-    return cmocka_run_group_tests_name("grain", tests, setup, teardown);
+    return cmocka_run_group_tests_name("grain", tests, wall_setup, wall_teardown);
 }
