@@ -1,5 +1,6 @@
 #include "plan/delivery.h"
 
+#include "plan/plan_history.h"
 #include "strategy/strategy.h"
 
 /* ---- The place. */
@@ -54,22 +55,16 @@ static bool has_name(const StrVec *names, Str name) {
     return false;
 }
 
-/* The columns that a strategy adds to the query's; an empty name ends them. */
-static const Str *bookkeeping(const Model *model) {
-    static const Str none[] = {STR_INIT("")};
-    static const Str of_hash_merge[] = {STR_INIT(STRATEGY_HASH_COLUMN), STR_INIT("")};
-    static const Str of_scd[] = {STR_INIT(STRATEGY_FROM_COLUMN), STR_INIT(STRATEGY_TO_COLUMN), STR_INIT("")};
-    bool is_table = model->materialise == MATERIALISE_TABLE;
-    return is_table && model->strategy == STRATEGY_HASH_MERGE ? of_hash_merge
-           : is_table && model->strategy == STRATEGY_SCD      ? of_scd
-                                                              : none;
+static const DuckColumn *bookkeeping(const Model *model) {
+    static const DuckColumn none = {0};
+    return model->materialise == MATERIALISE_TABLE ? strategy_bookkeeping(model->strategy) : &none;
 }
 
-static void write_column(JsonWriter *writer, const Model *model, Str name, Str type) {
+static void write_column(JsonWriter *writer, const Model *model, const DuckColumn *column) {
     json_begin_object(writer);
-    json_text_field(writer, STR("name"), name);
-    json_text_field(writer, STR("type"), type);
-    if (has_name(&model->key, name)) {
+    json_text_field(writer, STR("name"), column->name);
+    json_text_field(writer, STR("type"), column->type);
+    if (has_name(&model->key, column->name)) {
         json_bool_field(writer, STR("key"), true);
     }
     json_end_object(writer);
@@ -81,33 +76,13 @@ Str delivery_columns_json(const Model *model, const DuckColumnVec *columns, Aren
     json_writer_init(&writer, &out, JSON_COMPACT);
     json_begin_array(&writer);
     for (size_t i = 0; i < columns->count; i++) {
-        write_column(&writer, model, columns->items[i].name, columns->items[i].type);
+        write_column(&writer, model, &columns->items[i]);
     }
-    for (const Str *name = bookkeeping(model); name->size > 0; name++) {
-        Str type = model->strategy == STRATEGY_SCD ? STR("TIMESTAMP") : STR("VARCHAR");
-        write_column(&writer, model, *name, type);
+    for (const DuckColumn *own = bookkeeping(model); own->name.size > 0; own++) {
+        write_column(&writer, model, own);
     }
     json_end_array(&writer);
     return strbuf_copy(&out, arena);
-}
-
-static Status read_columns(const Snapshot *last, Arena *arena, DuckColumnVec *columns_out, StrVec *key_out,
-                           Error *err) {
-    ConfigValue *list = NULL;
-    TRY(json_read(last->columns_json, STR("recorded columns"), arena, &list, err));
-    for (size_t i = 0; i < list->count; i++) {
-        const ConfigValue *name = config_find(list->items[i], STR("name"));
-        const ConfigValue *type = config_find(list->items[i], STR("type"));
-        if (name == NULL || type == NULL) {
-            return error_set(err, ERROR_INTERNAL, "the recorded columns of '" STR_FMT "' cannot be read",
-                             STR_ARG(last->name));
-        }
-        duck_column_vec_push(arena, columns_out, (DuckColumn){.name = name->text, .type = type->text});
-        if (config_find(list->items[i], STR("key")) != NULL) {
-            str_vec_push(arena, key_out, name->text);
-        }
-    }
-    return OK;
 }
 
 /* ---- The comparison. */
@@ -122,19 +97,19 @@ static bool is_same_key(const StrVec *a, const StrVec *b) {
 }
 
 static Str missing_bookkeeping(const Model *model, const DuckColumnVec *delivered) {
-    const Str *name = bookkeeping(model);
-    while (name->size > 0 && duck_column_find(delivered, *name) != NULL) {
-        name++;
+    const DuckColumn *own = bookkeeping(model);
+    while (own->name.size > 0 && duck_column_find(delivered, own->name) != NULL) {
+        own++;
     }
-    return *name;
+    return own->name;
 }
 
 static bool is_bookkeeping(const Model *model, Str name) {
-    const Str *own = bookkeeping(model);
-    while (own->size > 0 && !str_equal(*own, name)) {
+    const DuckColumn *own = bookkeeping(model);
+    while (own->name.size > 0 && !str_equal(own->name, name)) {
         own++;
     }
-    return own->size > 0;
+    return own->name.size > 0;
 }
 
 /* Why a delivered column cannot take what comes now; empty: it can. */
@@ -185,7 +160,7 @@ Status delivery_classify(const Model *model, const DuckColumnVec *columns, const
                          ChangeCategory *category_out, Str *reason_out, Error *err) {
     DuckColumnVec delivered = {0};
     StrVec key = {0};
-    TRY(read_columns(last, arena, &delivered, &key, err));
+    TRY(plan_recorded_columns(last, arena, &delivered, &key, err));
     bool is_additive = false;
     *reason_out = breaking_reason(model, columns, &delivered, &key, &is_additive, arena);
     *category_out = reason_out->size > 0 ? CATEGORY_BREAKING

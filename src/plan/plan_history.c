@@ -16,23 +16,34 @@ static Status refuse_unknown(const Model *model, Error *err) {
 
 static StrategyKind strategy_of(const ConfigValue *config) {
     const ConfigValue *name = config_find(config, STR("strategy"));
-    StrategyKind strategy = STRATEGY_REPLACE;
-    for (int kind = 0; name != NULL && kind < STRATEGY_COUNT; kind++) {
-        if (str_equal(name->text, str_from(strategy_name((StrategyKind)kind)))) {
-            strategy = (StrategyKind)kind;
-        }
-    }
-    return strategy;
+    StrategyKind strategy;
+    return name != NULL && strategy_parse(name->text, &strategy) ? strategy : STRATEGY_REPLACE;
 }
 
-static void read_columns(const ConfigValue *list, Arena *arena, DuckColumnVec *columns_out) {
-    for (size_t i = 0; list->kind == CONFIG_LIST && i < list->count; i++) {
+static Status refuse_columns(const Snapshot *snapshot, Error *err) {
+    return error_set(err, ERROR_INTERNAL, "the recorded columns of '" STR_FMT "' cannot be read",
+                     STR_ARG(snapshot->name));
+}
+
+Status plan_recorded_columns(const Snapshot *snapshot, Arena *arena, DuckColumnVec *columns_out, StrVec *key_out,
+                             Error *err) {
+    ConfigValue *list = NULL;
+    TRY(json_read(snapshot->columns_json, STR("recorded columns"), arena, &list, err));
+    if (list->kind != CONFIG_LIST) {
+        return refuse_columns(snapshot, err);
+    }
+    for (size_t i = 0; i < list->count; i++) {
         const ConfigValue *name = config_find(list->items[i], STR("name"));
         const ConfigValue *type = config_find(list->items[i], STR("type"));
-        if (name != NULL && type != NULL) {
-            duck_column_vec_push(arena, columns_out, (DuckColumn){.name = name->text, .type = type->text});
+        if (name == NULL || type == NULL) {
+            return refuse_columns(snapshot, err);
+        }
+        duck_column_vec_push(arena, columns_out, (DuckColumn){.name = name->text, .type = type->text});
+        if (key_out != NULL && config_find(list->items[i], STR("key")) != NULL) {
+            str_vec_push(arena, key_out, name->text);
         }
     }
+    return OK;
 }
 
 Status plan_history(const Snapshot *snapshot, const Model *model, Arena *arena, const History **history_out,
@@ -41,7 +52,7 @@ Status plan_history(const Snapshot *snapshot, const Model *model, Arena *arena, 
         return refuse_unknown(model, err);
     }
     History *history = ARENA_NEW(arena, History);
-    ConfigValue *config = NULL, *columns = NULL;
+    ConfigValue *config = NULL;
     TRY(json_read(snapshot->config_json, STR("state"), arena, &config, err));
     history->strategy = strategy_of(config);
     const ConfigValue *time = config_find(config, STR("time_column"));
@@ -51,8 +62,7 @@ Status plan_history(const Snapshot *snapshot, const Model *model, Arena *arena, 
         TRY(config_as_text_list(key, "key", arena, &history->key, err));
     }
     if (snapshot->columns_json.size > 0) {
-        TRY(json_read(snapshot->columns_json, STR("state"), arena, &columns, err));
-        read_columns(columns, arena, &history->given);
+        TRY(plan_recorded_columns(snapshot, arena, &history->given, NULL, err));
     }
     *history_out = history;
     return OK;

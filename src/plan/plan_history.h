@@ -9,4 +9,8 @@
 MUST_CHECK Status plan_history(const Snapshot *snapshot, const Model *model, Arena *arena, const History **history_out,
                                Error *err);
 
+/* Appends the columns of a snapshot that recorded some; to `key_out` (may be NULL) those that were a delivery's key. */
+MUST_CHECK Status plan_recorded_columns(const Snapshot *snapshot, Arena *arena, DuckColumnVec *columns_out,
+                                        StrVec *key_out, Error *err);
+
 #endif

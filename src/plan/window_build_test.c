@@ -171,5 +171,5 @@ int main(void) {
         TEST(test_02_9_2_grains_that_do_not_divide_a_day_are_noted),
         TEST(builds_without_rows_are_noted),
     };
-    return cmocka_run_group_tests_name("window_build", tests, window_setup, window_teardown);
+    return cmocka_run_group_tests_name("window_build", tests, wall_setup, wall_teardown);
 }

@@ -1,16 +1,5 @@
 #include "plan/window_fixture.h"
 
-Arena *arena;
-const Zone *utc;
-
-WallUs at(const char *text) {
-    AUTO(error) Error err;
-    error_init(&err);
-    WallUs wall = 0;
-    assert_done(wall_parse(str_from(text), utc, &wall, &err), &err);
-    return wall;
-}
-
 IntervalSet windows_of(const char *text) {
     IntervalSet set = {0};
     Str rest = str_from(text);
@@ -46,18 +35,4 @@ Model incremental_model(const char *interval, const char *backfill, int64_t look
         .lookback = lookback,
         .place = {.file = STR("models/sales.sql"), .line = 1, .column = 1},
     };
-}
-
-int window_setup(void **state) {
-    (void)state;
-    arena = arena_create();
-    AUTO(error) Error err;
-    error_init(&err);
-    return failed(zone_load(STR("UTC"), arena, &utc, &err));
-}
-
-int window_teardown(void **state) {
-    (void)state;
-    arena_destroy(arena);
-    return 0;
 }

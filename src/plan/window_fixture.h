@@ -1,17 +1,10 @@
-/* For the tests of windows: times, sets and models written as texts. */
+/* For the tests of windows: sets and models written as texts. */
 #ifndef INTERLACE_PLAN_WINDOW_FIXTURE_H
 #define INTERLACE_PLAN_WINDOW_FIXTURE_H
 
-#include "base/testing.h"
 #include "plan/window_plan.h"
+#include "window/wall_fixture.h"
 
-extern Arena *arena; /* of the test program */
-extern const Zone *utc;
-
-int window_setup(void **state);
-int window_teardown(void **state);
-
-WallUs at(const char *text); /* an ISO date or timestamp in UTC */
 /* "2026-06-01/2026-07-01 2026-07-04/2026-07-05", and back */
 IntervalSet windows_of(const char *text);
 Str windows_text(const IntervalSet *set);

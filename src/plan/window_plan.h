@@ -41,9 +41,8 @@ MUST_CHECK Status window_plan(const Model *model, const IntervalSet *filled, boo
                               const WindowRequest *request, Arena *arena, WindowWork *work_out, Error *err);
 
 /* The one window of a first build with `backfill` auto or a time, from the min and max of the time column over the
- * source
- * (`has_rows` false: it has no row with a time). Empty: no window, an empty table is to be made, and nothing recorded.
- */
+ * source (`has_rows` false: it has no row with a time). Empty: no window, an empty table is to be made, and nothing
+ * recorded. */
 MUST_CHECK Status window_first_range(const Model *model, bool has_rows, WallUs min, WallUs max, const Zone *zone,
                                      Window *range_out, bool *is_empty_out, Error *err);
 

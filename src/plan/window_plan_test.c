@@ -304,5 +304,5 @@ int main(void) {
         TEST(test_02_11_a_ledger_without_its_relation_is_cleared),
         TEST(an_interval_that_is_no_grain_names_the_model),
     };
-    return cmocka_run_group_tests_name("window_plan", tests, window_setup, window_teardown);
+    return cmocka_run_group_tests_name("window_plan", tests, wall_setup, wall_teardown);
 }

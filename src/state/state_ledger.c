@@ -6,11 +6,6 @@
 #define RELATION(key)                                                                                                  \
     state_text((key)->engine), state_text((key)->catalog), state_text((key)->schema), state_text((key)->name)
 
-static Status begin(StateTransaction *transaction, StateStore *store, const StateLock *lock, Error *err) {
-    TRY(state_transaction_begin(transaction, store, err));
-    return state_lock_fence(store, lock, err);
-}
-
 static void read_interval(sqlite3_stmt *row, Arena *arena, void *rows) {
     interval_set_add(arena, rows, (Window){state_column_int(row, 0), state_column_int(row, 1)});
 }
@@ -53,7 +48,7 @@ static Status insert(StateStore *store, const LedgerKey *key, Window window, Err
 Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
     assert(window.start < window.end);
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(begin(&transaction, store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
     Window hull;
     TRY(take_touched(store, key, window, &hull, err));
     if (hull.start < hull.end) {
@@ -67,7 +62,7 @@ Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key
 Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
     assert(window.start < window.end);
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(begin(&transaction, store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
     Window overlapped = {window.start + 1, window.end - 1}; /* a row that only touches stays as it is */
     Window hull;
     TRY(take_touched(store, key, overlapped, &hull, err));
@@ -84,7 +79,7 @@ static Status delete_all(StateStore *store, const LedgerKey *key, Error *err) {
 
 Status state_ledger_clear(StateStore *store, StateLock *lock, const LedgerKey *key, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(begin(&transaction, store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
     TRY(delete_all(store, key, err));
     return state_transaction_commit(&transaction, err);
 }
@@ -97,7 +92,7 @@ static bool is_same_relation(const LedgerKey *a, const LedgerKey *b) {
 
 Status state_ledger_copy(StateStore *store, StateLock *lock, const LedgerKey *from, const LedgerKey *to, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(begin(&transaction, store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
     if (!is_same_relation(from, to)) {
         TRY(delete_all(store, to, err));
         TRY(state_execute(store,

@@ -349,7 +349,8 @@ Status state_lock_check(StateLock *lock, Error *err) {
     return check_row(lock->store, lock, err);
 }
 
-Status state_lock_fence(StateStore *store, const StateLock *lock, Error *err) {
+Status state_fenced_begin(StateTransaction *transaction, StateStore *store, const StateLock *lock, Error *err) {
+    TRY(state_transaction_begin(transaction, store, err));
     TRY(check_row(store, lock, err));
     return extend_lease(store, lock, err);
 }

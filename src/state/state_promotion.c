@@ -71,8 +71,7 @@ static Status insert_views(StateStore *store, int64_t id, const IntentViewVec *v
 Status state_intent_begin(StateStore *store, StateLock *lock, Intent *intent, Error *err) {
     TRY(test_hook("state.intent_begin", err));
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(state_transaction_begin(&transaction, store, err));
-    TRY(state_lock_fence(store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
     TRY(refuse_unfinished(store, intent->environment, err));
 
     int64_t id;
@@ -165,8 +164,7 @@ Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *int
                            Error *err) {
     TRY(test_hook("state.intent_commit", err));
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(state_transaction_begin(&transaction, store, err));
-    TRY(state_lock_fence(store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
 
     TimeUs now = clock_now_us();
     int64_t generation;
@@ -183,8 +181,7 @@ Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *int
 
 Status state_intent_abandon(StateStore *store, StateLock *lock, const Intent *intent, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(state_transaction_begin(&transaction, store, err));
-    TRY(state_lock_fence(store, lock, err));
+    TRY(state_fenced_begin(&transaction, store, lock, err));
     TRY(delete_intent(store, intent, err));
     return state_transaction_commit(&transaction, err);
 }

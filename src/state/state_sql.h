@@ -116,7 +116,8 @@ MUST_CHECK Status state_migrate(StateStore *store, Error *err);
 
 /* ---- Lock (state_lock.c). */
 
-/* Inside a transaction that must not happen without the lock: LockError when it was lost. Renews the lease as well. */
-MUST_CHECK Status state_lock_fence(StateStore *store, const StateLock *lock, Error *err);
+/* Begins a transaction that must not happen without the lock: LockError when it was lost. Renews the lease as well. */
+MUST_CHECK Status state_fenced_begin(StateTransaction *transaction, StateStore *store, const StateLock *lock,
+                                     Error *err);
 
 #endif

@@ -19,14 +19,8 @@ static void delete_vanished(Writer *writer) {
 
 Status full_merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
-    if (writer->is_first) {
-        stage_first_build(writer);
-        keys_refuse_null(writer);
-        keys_collapse(writer, false);
-    } else {
-        stage_source(writer, true);
-        keys_refuse_null(writer);
-        keys_collapse(writer, false);
+    stage_set(writer);
+    if (!writer->is_first) {
         writer_evolve(writer);
         delete_vanished(writer);
         upsert(writer, "{values| target.@ IS DISTINCT FROM source.@}");

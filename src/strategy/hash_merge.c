@@ -29,7 +29,7 @@ static size_t hashed_columns(const Writer *writer, HashedColumn *hashed) {
 
 /* The engine's text of the value as a session in UTC would write it. */
 static Str text_of(Arena *arena, const BoundColumn *column, Str value) {
-    if (time_kind(column->type) != TIME_ZONED) {
+    if (!time_is_zoned(column->type)) {
         return str_format(arena, "CAST(" STR_FMT " AS VARCHAR)", STR_ARG(value));
     }
     return str_format(arena,
@@ -79,14 +79,8 @@ Status hash_merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
     Str hash_of_copied = hash_of(writer, true);
     columns_add_computed(writer, STR(STRATEGY_HASH_COLUMN), STR("VARCHAR"), hash_of(writer, false));
-    if (writer->is_first) {
-        stage_first_build(writer);
-        keys_refuse_null(writer);
-        keys_refuse_repeated(writer);
-    } else {
-        stage_source(writer, false);
-        keys_refuse_null(writer);
-        keys_refuse_repeated(writer);
+    stage_keyed(writer);
+    if (!writer->is_first) {
         writer_evolve(writer);
         if (!writer_has_bookkeeping(writer, STR(STRATEGY_HASH_COLUMN))) {
             add_hash_to_copy(writer, hash_of_copied);

@@ -3,14 +3,8 @@
 
 Status merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
-    if (writer->is_first) {
-        stage_first_build(writer);
-        keys_refuse_null(writer);
-        keys_refuse_repeated(writer);
-    } else {
-        stage_source(writer, false);
-        keys_refuse_null(writer);
-        keys_refuse_repeated(writer);
+    stage_keyed(writer);
+    if (!writer->is_first) {
         writer_evolve(writer);
         upsert(writer, NULL);
     }

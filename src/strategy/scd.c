@@ -19,9 +19,11 @@ static const char select_fresh[] =
     "target." TO " IS NULL) WHERE {keys| target.@ IS NULL}{values*  OR target.@ IS DISTINCT FROM source.@}";
 
 /* A clock that went backwards must not end a version before it began. */
-static const char close_vanished[] = "UPDATE {target} AS target SET " TO " = greatest({now}, target." FROM ") "
-                                     "WHERE target." TO " IS NULL AND NOT EXISTS (SELECT 1 FROM {rows} AS source "
-                                     "WHERE {keys& source.@ = target.@})";
+void scd_close_vanished(Writer *writer) {
+    writer_step(writer, STATEMENT_UPDATE,
+                "UPDATE {target} AS target SET " TO " = greatest({now}, target." FROM ") WHERE target." TO " IS NULL "
+                "AND NOT EXISTS (SELECT 1 FROM {rows} AS source WHERE {keys& source.@ = target.@})");
+}
 
 static const char close_changed[] = "UPDATE {target} AS target SET " TO " = greatest({now}, target." FROM ") "
                                     "FROM {work fresh} AS fresh WHERE target." TO " IS NULL AND "
@@ -35,20 +37,14 @@ static const char open_versions[] =
     "GROUP BY {keys target.@}) AS ahead ON ({keys& ahead.# = fresh.@})";
 
 static void write_by_processing_time(Writer *writer) {
-    if (writer->is_first) {
-        stage_first_build(writer);
-        keys_refuse_null(writer);
-        keys_collapse(writer, false);
-        return;
+    stage_set(writer);
+    if (!writer->is_first) {
+        writer_evolve(writer);
+        writer_make_work(writer, "fresh", select_fresh);
+        scd_close_vanished(writer);
+        writer_step(writer, STATEMENT_UPDATE, close_changed);
+        writer_step(writer, STATEMENT_INSERT, open_versions);
     }
-    stage_source(writer, true);
-    keys_refuse_null(writer);
-    keys_collapse(writer, false);
-    writer_evolve(writer);
-    writer_make_work(writer, "fresh", select_fresh);
-    writer_step(writer, STATEMENT_UPDATE, close_vanished);
-    writer_step(writer, STATEMENT_UPDATE, close_changed);
-    writer_step(writer, STATEMENT_INSERT, open_versions);
 }
 
 Status scd_write(Writer *writer, Error *err) {

@@ -69,10 +69,6 @@ static const char select_cuts[] =
     "SELECT {keys l.#}, l.cover_from, l.cover_to, min(l.event) FROM {work late} AS l WHERE l.cover_from IS NOT NULL "
     "GROUP BY {keys l.#}, l.cover_from, l.cover_to";
 
-static const char close_vanished[] =
-    "UPDATE {target} AS target SET " TO " = greatest({now}, target." FROM ") WHERE target." TO " IS NULL AND "
-    "NOT EXISTS (SELECT 1 FROM {rows} AS source WHERE {keys& source.@ = target.@})";
-
 static const char cut_versions[] =
     "UPDATE {target} AS target SET " TO " = cuts.cut FROM {work cuts} AS cuts WHERE {keys& cuts.# = target.@} AND "
     "target." FROM " = cuts.opened AND target." TO " IS NOT DISTINCT FROM cuts.closed";
@@ -86,23 +82,10 @@ static const char insert_versions[] =
     "FROM {work placed} AS p JOIN {work late} AS l ON ({keys& l.# = p.#} AND l.event = p.event) "
     "WHERE p.chain_from IS NULL";
 
-static Status check_time_type(const Writer *writer, Error *err) {
-    if (time_kind(writer->time->type) != TIME_NONE) {
-        return OK;
-    }
-    Str name = writer->time->name;
-    (void)error_set(err, ERROR_EXECUTION,
-                    "model '" STR_FMT "': time column '" STR_FMT "' is " STR_FMT ", not a DATE or TIMESTAMP",
-                    STR_ARG(writer->input->model), STR_ARG(name), STR_ARG(writer->time->type));
-    error_code(err, STR("time_type"));
-    error_hint(err, "cast it in the query: CAST(" STR_FMT " AS TIMESTAMP) AS " STR_FMT, STR_ARG(name), STR_ARG(name));
-    return FAILED;
-}
-
 static void check_source(Writer *writer) {
     keys_refuse_null(writer);
     keys_refuse_null_time(writer);
-    if (time_kind(writer->time->type) == TIME_TEXT) {
+    if (time_is_text(writer->time->type)) {
         writer_refuse(writer, REFUSAL_CAST,
                       "SELECT {time text}, r.{time}, 'TIMESTAMP' FROM {rows} AS r WHERE r.{time} IS NOT NULL AND "
                       "TRY_CAST(r.{time} AS TIMESTAMP) IS NULL LIMIT 1");
@@ -116,13 +99,13 @@ static void write_difference(Writer *writer) {
     writer_make_work(writer, "placed", select_placed);
     writer_make_work(writer, "late", select_late);
     writer_make_work(writer, "cuts", select_cuts);
-    writer_step(writer, STATEMENT_UPDATE, close_vanished);
+    scd_close_vanished(writer);
     writer_step(writer, STATEMENT_UPDATE, cut_versions);
     writer_step(writer, STATEMENT_INSERT, insert_versions);
 }
 
 Status scd_event_write(Writer *writer, Error *err) {
-    TRY(check_time_type(writer, err));
+    TRY(time_check_type(writer, writer->time->name, writer->time->type, true, err));
     stage_source(writer, true);
     check_source(writer);
     if (writer->is_first) {

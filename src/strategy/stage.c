@@ -99,3 +99,23 @@ void stage_first_build(Writer *writer) {
     Str select = str_format(writer->arena, "SELECT {produced}%s FROM {input}{within}", writer->extra.values);
     stage_create_target(writer, str_to_c(writer->arena, select));
 }
+
+void stage_keyed(Writer *writer) {
+    if (writer->is_first) {
+        stage_first_build(writer);
+    } else {
+        stage_source(writer, false);
+    }
+    keys_refuse_null(writer);
+    keys_refuse_repeated(writer);
+}
+
+void stage_set(Writer *writer) {
+    if (writer->is_first) {
+        stage_first_build(writer);
+    } else {
+        stage_source(writer, true);
+    }
+    keys_refuse_null(writer);
+    keys_collapse(writer, false);
+}

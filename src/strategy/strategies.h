@@ -14,5 +14,7 @@ Status incremental_write(Writer *writer, Error *err);
 
 /* scd.c hands a model with a time column over: scd_event.c. The columns are bound. */
 Status scd_event_write(Writer *writer, Error *err);
+/* Ends the open versions whose keys the source no longer has. */
+void scd_close_vanished(Writer *writer);
 
 #endif

@@ -6,15 +6,18 @@
 static const struct Strategy {
     Status (*write)(Writer *writer, Error *err);
     bool is_accumulating;
-    bool needs_stage;
+    DuckColumn bookkeeping[3]; /* the last one has no name */
 } strategies[] = {
     [STRATEGY_REPLACE] =     {.write = replace_write},
     [STRATEGY_APPEND] =      {.write = append_write},
-    [STRATEGY_MERGE] =       {.write = merge_write,       .is_accumulating = true, .needs_stage = true},
-    [STRATEGY_FULL_MERGE] =  {.write = full_merge_write,  .is_accumulating = true, .needs_stage = true},
-    [STRATEGY_HASH_MERGE] =  {.write = hash_merge_write,  .is_accumulating = true, .needs_stage = true},
-    [STRATEGY_SCD] =         {.write = scd_write,         .is_accumulating = true, .needs_stage = true},
-    [STRATEGY_INCREMENTAL] = {.write = incremental_write, .is_accumulating = true, .needs_stage = true},
+    [STRATEGY_MERGE] =       {.write = merge_write,       .is_accumulating = true},
+    [STRATEGY_FULL_MERGE] =  {.write = full_merge_write,  .is_accumulating = true},
+    [STRATEGY_HASH_MERGE] =  {.write = hash_merge_write,  .is_accumulating = true,
+                              .bookkeeping = {{STR_INIT(STRATEGY_HASH_COLUMN), STR_INIT("VARCHAR")}}},
+    [STRATEGY_SCD] =         {.write = scd_write,         .is_accumulating = true,
+                              .bookkeeping = {{STR_INIT(STRATEGY_FROM_COLUMN), STR_INIT("TIMESTAMP")},
+                                              {STR_INIT(STRATEGY_TO_COLUMN), STR_INIT("TIMESTAMP")}}},
+    [STRATEGY_INCREMENTAL] = {.write = incremental_write, .is_accumulating = true},
 };
 /* clang-format on */
 static_assert(COUNT_OF(strategies) == STRATEGY_COUNT, "one row per StrategyKind");
@@ -33,6 +36,6 @@ bool strategy_is_accumulating(StrategyKind kind) {
     return strategies[kind].is_accumulating;
 }
 
-bool strategy_needs_stage(StrategyKind kind) {
-    return strategies[kind].needs_stage;
+const DuckColumn *strategy_bookkeeping(StrategyKind kind) {
+    return strategies[kind].bookkeeping;
 }

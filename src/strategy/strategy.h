@@ -82,7 +82,7 @@ MUST_CHECK Status strategy_refusal(const StrategyInput *input, RefusalKind kind,
 /* A stored column of the type `from` becomes `to` in place, and keeps every value (spec 01 §12.3). */
 bool strategy_type_widens(Str from, Str to);
 bool strategy_is_accumulating(StrategyKind kind); /* merge, full_merge, hash_merge, scd, incremental */
-/* Reads the source more than once, so that rows of a Python model go through a stage. */
-bool strategy_needs_stage(StrategyKind kind);
+/* The columns that its table has beside the query's; one without a name ends them. */
+const DuckColumn *strategy_bookkeeping(StrategyKind kind);
 
 #endif

@@ -2,23 +2,10 @@
 
 #include <inttypes.h>
 
+/* Of those that strategies ask for. */
 static const EngineCapabilities all_capabilities = {
-    .create_or_replace = true,
-    .star_exclude = true,
-    .merge = true,
-    .transactions = true,
-    .mutation_subquery = true,
-    .except_in_delete = true,
-    .attach = true,
-    .row_counts = true,
-    .parallel_writers = true,
-};
-
-static const EngineCapabilities minimal_capabilities = {
-    .transactions = true,
-    .mutation_subquery = true,
-    .row_counts = true,
-};
+    .create_or_replace = true, .merge = true, .mutation_subquery = true, .except_in_delete = true};
+static const EngineCapabilities minimal_capabilities = {.mutation_subquery = true};
 
 typedef struct Counts {
     int64_t inserted, updated, deleted;

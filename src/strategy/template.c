@@ -172,7 +172,7 @@ static void fill_event(Assembly *assembly, Str alias) {
     strbuf_append(&column, alias);
     strbuf_char(&column, '.');
     sql_identifier(&column, time->name);
-    time_event(&assembly->text, time_kind(time->type), strbuf_str(&column));
+    time_event(&assembly->text, time->type, strbuf_str(&column));
 }
 
 static void fill(Assembly *assembly, Str hole) {

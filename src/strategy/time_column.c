@@ -1,27 +1,31 @@
-#include "strategy/time_column.h"
+/* The time column of a model: which types it may have, and the SQL that compares with it. */
+#include "strategy/writer.h"
+#include "window/zone.h"
 
-static const struct TimeType {
-    Str name;
-    TimeKind kind;
-} time_types[] = {
-    {STR_INIT("TIMESTAMP"), TIME_NAIVE},    {STR_INIT("TIMESTAMP_S"), TIME_NAIVE},
-    {STR_INIT("TIMESTAMP_MS"), TIME_NAIVE}, {STR_INIT("TIMESTAMP_NS"), TIME_NAIVE},
-    {STR_INIT("DATETIME"), TIME_NAIVE},     {STR_INIT("TIMESTAMP WITH TIME ZONE"), TIME_ZONED},
-    {STR_INIT("TIMESTAMPTZ"), TIME_ZONED},  {STR_INIT("DATE"), TIME_DATE},
-    {STR_INIT("VARCHAR"), TIME_TEXT},       {STR_INIT("TEXT"), TIME_TEXT},
-};
-
-TimeKind time_kind(Str type) {
-    for (size_t i = 0; i < COUNT_OF(time_types); i++) {
-        if (str_equal_fold(type, time_types[i].name)) {
-            return time_types[i].kind;
-        }
-    }
-    return TIME_NONE;
+bool time_is_zoned(Str type) {
+    TimeColumnKind kind;
+    return time_column_kind(type, &kind) && kind == TIME_COLUMN_ZONED;
 }
 
-void time_event(StrBuf *sql, TimeKind kind, Str column) {
-    if (kind == TIME_ZONED) {
+bool time_is_text(Str type) {
+    return str_equal_fold(type, STR("VARCHAR"));
+}
+
+Status time_check_type(const Writer *writer, Str name, Str type, bool may_be_text, Error *err) {
+    TimeColumnKind kind;
+    if (time_column_kind(type, &kind) || (may_be_text && time_is_text(type))) {
+        return OK;
+    }
+    (void)error_set(err, ERROR_EXECUTION,
+                    "model '" STR_FMT "': time column '" STR_FMT "' is " STR_FMT ", not a DATE or TIMESTAMP",
+                    STR_ARG(writer->input->model), STR_ARG(name), STR_ARG(type));
+    error_code(err, STR("time_type"));
+    error_hint(err, "cast it in the query: CAST(" STR_FMT " AS TIMESTAMP) AS " STR_FMT, STR_ARG(name), STR_ARG(name));
+    return FAILED;
+}
+
+void time_event(StrBuf *sql, Str type, Str column) {
+    if (time_is_zoned(type)) {
         strbuf_format(sql, "(" STR_FMT " AT TIME ZONE 'UTC')", STR_ARG(column));
     } else {
         strbuf_format(sql, "CAST(" STR_FMT " AS TIMESTAMP)", STR_ARG(column));

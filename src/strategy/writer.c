@@ -13,15 +13,6 @@ static SqlText source_of(const StrategyInput *input, Arena *arena) {
 
 /* --- Columns that strategies keep for themselves ------------------------------------------------------------------ */
 
-static const struct Bookkeeping {
-    StrategyKind kind;
-    Str name;
-} bookkeeping[] = {
-    {STRATEGY_HASH_MERGE, STR_INIT(STRATEGY_HASH_COLUMN)},
-    {STRATEGY_SCD, STR_INIT(STRATEGY_FROM_COLUMN)},
-    {STRATEGY_SCD, STR_INIT(STRATEGY_TO_COLUMN)},
-};
-
 static bool has_column(const DuckColumnVec *columns, Str name) {
     for (size_t i = 0; i < columns->count; i++) {
         if (str_equal_fold(columns->items[i].name, name)) {
@@ -56,16 +47,13 @@ bool writer_has_bookkeeping(const Writer *writer, Str name) {
 
 static Status check_bookkeeping(const Writer *writer, Error *err) {
     StrVec missing = {0};
-    for (size_t i = 0; i < COUNT_OF(bookkeeping); i++) {
-        if (bookkeeping[i].kind != writer->kind) {
-            continue;
+    bool is_made = writer->is_owned && writer->kind == STRATEGY_HASH_MERGE; /* in a copy of what merge kept */
+    for (const DuckColumn *own = strategy_bookkeeping(writer->kind); own->name.size > 0; own++) {
+        if (has_column(writer->input->columns, own->name)) {
+            return refuse_reserved(writer, own->name, err);
         }
-        if (has_column(writer->input->columns, bookkeeping[i].name)) {
-            return refuse_reserved(writer, bookkeeping[i].name, err);
-        }
-        bool is_made = writer->is_owned && writer->kind == STRATEGY_HASH_MERGE; /* in a copy of what merge kept */
-        if (!writer->is_first && !is_made && !writer_has_bookkeeping(writer, bookkeeping[i].name)) {
-            str_vec_push(writer->arena, &missing, bookkeeping[i].name);
+        if (!writer->is_first && !is_made && !writer_has_bookkeeping(writer, own->name)) {
+            str_vec_push(writer->arena, &missing, own->name);
         }
     }
     return missing.count == 0 ? OK : refuse_missing(writer, &missing, err);

@@ -23,7 +23,6 @@
 #define INTERLACE_STRATEGY_WRITER_H
 
 #include "strategy/strategy.h"
-#include "strategy/time_column.h"
 
 /* One column of the source and where it goes. */
 typedef struct BoundColumn {
@@ -98,6 +97,17 @@ TypeChange type_change(Str stored, Str arriving);
 /* Some integers change when the stored type becomes `widened`. */
 bool type_widening_rounds(Str stored, Str widened);
 
+/* time_column.c */
+bool time_is_zoned(Str type);
+bool time_is_text(Str type);
+/* ExecutionError (code time_type): no type of times. Text is one for scd alone, which casts it. */
+MUST_CHECK Status time_check_type(const Writer *writer, Str name, Str type, bool may_be_text, Error *err);
+/* The value of the quoted or qualified `column` of a time's type as a TIMESTAMP: a date is its midnight, a zoned value
+ * its UTC time, whatever the zone of the session. */
+void time_event(StrBuf *sql, Str type, Str column);
+/* `column` lies in [start, end); both empty: it has a time. */
+void time_window(StrBuf *sql, Str column, Str start, Str end);
+
 /* stage.c */
 /* Reads the source once, into a table that is then {rows}. A table that Python filled is taken as it is when nothing
  * has to be done to its rows and `is_changed` does not say that they will be written to. */
@@ -110,6 +120,10 @@ void stage_check_casts(Writer *writer);
 void stage_create_target(Writer *writer, const char *select);
 /* The whole first build of strategies that only need the source's rows in it. */
 void stage_first_build(Writer *writer);
+/* The first build, or else the staged source; then the checks of its keys, which must not repeat. */
+void stage_keyed(Writer *writer);
+/* The same of a source that is the whole state: there equal rows become one before. */
+void stage_set(Writer *writer);
 
 /* keys.c: what is refused before the first write. {rows} must be there. */
 void keys_refuse_null(Writer *writer);

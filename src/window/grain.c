@@ -71,16 +71,8 @@ Status grain_parse(Str text, Grain *grain_out, Error *err) {
                               : fixed_grain(text, count, unit->size_us, grain_out, err);
 }
 
-bool grain_equal(Grain a, Grain b) {
-    return a.size_us == b.size_us && a.months == b.months;
-}
-
 bool grain_is_whole_days(Grain grain) {
     return grain.months > 0 || grain.size_us % US_PER_DAY == 0;
-}
-
-bool grain_divides_days(Grain grain) {
-    return grain_is_whole_days(grain) || US_PER_DAY % grain.size_us == 0;
 }
 
 /* ---- The lattice. Its boundaries are numbered from 0, which is WALL_MIN. */

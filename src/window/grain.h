@@ -22,9 +22,6 @@ typedef struct Grain {
 /* `6h`, ` 15 m `, `2w`, `3mo`. DefinitionError (code grain.syntax) with the accepted form otherwise; also for a size
  * whose multiples do not fit, and months that neither divide a year nor are years. */
 MUST_CHECK Status grain_parse(Str text, Grain *grain_out, Error *err);
-bool grain_equal(Grain a, Grain b);
-/* Windows then never cross midnight: days are made of whole windows, or windows of whole days. */
-bool grain_divides_days(Grain grain);
 /* Whole days, weeks or months: what a DATE column can be cut by. */
 bool grain_is_whole_days(Grain grain);
 

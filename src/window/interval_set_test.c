@@ -1,8 +1,5 @@
 /* Sets of intervals (spec 02 §11). Times are small numbers here: the sets know no calendar but by a grain. */
-#include "base/testing.h"
-#include "window/interval_set.h"
-
-static Arena *arena;
+#include "window/wall_fixture.h"
 
 /* "1-3 5-7" */
 static Str text_of(const IntervalSet *set) {
@@ -199,15 +196,6 @@ static void test_02_12_batches_never_join_across_a_hole(void **state) {
 
 #define MOMENTS 48
 
-static uint64_t random_state = UINT64_C(0x9E3779B97F4A7C15);
-
-static int64_t random_below(int64_t limit) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (int64_t)(random_state % (uint64_t)limit);
-}
-
 static Window random_window(void) {
     int64_t start = random_below(MOMENTS);
     return (Window){start, start + random_below(MOMENTS - start + 1)};
@@ -287,18 +275,6 @@ static void test_02_11_1_sets_behave_as_bitmaps(void **state) {
     }
 }
 
-static int setup(void **state) {
-    (void)state;
-    arena = arena_create();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_02_11_1_add_merges_what_overlaps_and_what_touches),
@@ -311,5 +287,5 @@ int main(void) {
         TEST(test_02_12_batches_never_join_across_a_hole),
         TEST(test_02_11_1_sets_behave_as_bitmaps),
     };
-    return cmocka_run_group_tests_name("interval_set", tests, setup, teardown);
+    return cmocka_run_group_tests_name("interval_set", tests, wall_setup, wall_teardown);
 }

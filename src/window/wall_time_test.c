@@ -1,24 +1,5 @@
 /* Wall times as texts (spec 02 §9.3, §9.4). */
-#include "base/testing.h"
-#include "window/zone.h"
-
-static Arena *arena;
-
-static const Zone *zone_of(const char *name) {
-    AUTO(error) Error err;
-    error_init(&err);
-    const Zone *zone = NULL;
-    assert_done(zone_load(str_from(name), arena, &zone, &err), &err);
-    return zone;
-}
-
-static WallUs at(const char *text, const char *zone) {
-    AUTO(error) Error err;
-    error_init(&err);
-    WallUs wall = 0;
-    assert_done(wall_parse(str_from(text), zone_of(zone), &wall, &err), &err);
-    return wall;
-}
+#include "window/wall_fixture.h"
 
 static void test_02_9_2_bounds_with_an_offset_are_converted(void **state) {
     (void)state;
@@ -36,9 +17,10 @@ static void test_02_9_2_bounds_with_an_offset_are_converted(void **state) {
         {"9999-12-31T23:59:59.999999", "UTC", "9999-12-31T23:59:59.999999"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        assert_str(wall_format(arena, at(cases[i].text, cases[i].zone), false), cases[i].wall, cases[i].text);
+        assert_str(wall_format(arena, at_in(zone_of(cases[i].zone), cases[i].text), false), cases[i].wall,
+                   cases[i].text);
     }
-    assert_str(wall_format(arena, at("2026-07-01", "UTC"), true), "2026-07-01T00:00:00", "with a time");
+    assert_str(wall_format(arena, at("2026-07-01"), true), "2026-07-01T00:00:00", "with a time");
     assert_str(wall_format(arena, WALL_MAX, false), "10000-01-01", "the end");
 }
 
@@ -62,7 +44,7 @@ static void test_02_10_6_bounds_that_are_no_times_are_refused(void **state) {
         AUTO(error) Error err;
         error_init(&err);
         WallUs wall;
-        if (!failed(wall_parse(str_from(texts[i]), zone_of("UTC"), &wall, &err))) {
+        if (!failed(wall_parse(str_from(texts[i]), utc, &wall, &err))) {
             fail_msg("'%s' is accepted", texts[i]);
         }
         assert_int_equal(err.kind, ERROR_USAGE);
@@ -108,11 +90,11 @@ static void edges_are_typed_literals(void **state) {
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         AUTO(strbuf) StrBuf sql = {0};
-        wall_literal(&sql, at(cases[i].wall, "UTC"), cases[i].kind, zone_of(cases[i].zone));
+        wall_literal(&sql, at(cases[i].wall), cases[i].kind, zone_of(cases[i].zone));
         assert_str(strbuf_str(&sql), cases[i].literal, cases[i].wall);
     }
     AUTO(strbuf) StrBuf sql = {0};
-    wall_literal(&sql, WALL_MAX, TIME_COLUMN_NAIVE, zone_of("UTC"));
+    wall_literal(&sql, WALL_MAX, TIME_COLUMN_NAIVE, utc);
     assert_str(strbuf_str(&sql), "TIMESTAMP '10000-01-01 00:00:00'", "the end, as the engine reads it too");
 }
 
@@ -173,18 +155,6 @@ static void values_of_a_time_column_are_read(void **state) {
     }
 }
 
-static int setup(void **state) {
-    (void)state;
-    arena = arena_create();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_02_9_2_bounds_with_an_offset_are_converted),
@@ -193,5 +163,5 @@ int main(void) {
         TEST(edges_are_typed_literals),
         TEST(values_of_a_time_column_are_read),
     };
-    return cmocka_run_group_tests_name("wall_time", tests, setup, teardown);
+    return cmocka_run_group_tests_name("wall_time", tests, wall_setup, wall_teardown);
 }

@@ -13,7 +13,6 @@
 #define OFFSET_MAX (INT64_C(26) * 3600) /* seconds; the format's own limit */
 
 struct Zone {
-    Str name;
     int64_t first_offset; /* before the first change; offsets are seconds east of UTC */
     size_t change_count;
     const int64_t *changes; /* seconds since 1970 UTC, ascending */
@@ -160,7 +159,6 @@ static Status unknown_zone(Str name, Error *err) {
 
 Status zone_load(Str name, Arena *arena, const Zone **zone_out, Error *err) {
     Zone *zone = ARENA_NEW(arena, Zone);
-    zone->name = str_copy(arena, name);
     if (str_equal(name, STR("UTC"))) {
         *zone_out = zone;
         return OK;
@@ -184,10 +182,6 @@ Status zone_load(Str name, Arena *arena, const Zone **zone_out, Error *err) {
     }
     *zone_out = zone;
     return OK;
-}
-
-Str zone_name(const Zone *zone) {
-    return zone->name;
 }
 
 /* ---- Conversion. */

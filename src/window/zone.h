@@ -12,7 +12,6 @@ typedef struct Zone Zone;
 /* Lives in the arena. "UTC" needs no file. ConfigurationError (code timezone.unknown): no such name, or its file cannot
  * be used. */
 MUST_CHECK Status zone_load(Str name, Arena *arena, const Zone **zone_out, Error *err);
-Str zone_name(const Zone *zone);
 /* The name of the process's local zone (TZ, else where /etc/localtime leads, else /etc/timezone); "UTC" when it cannot
  * be told. Names a zone that can be loaded. */
 Str zone_local_name(Arena *arena);

@@ -1,31 +1,11 @@
 /* Time zones (spec 02 §9.3): the system's zone files, and libc as the oracle. */
 #include "base/files.h"
-#include "base/testing.h"
-#include "window/zone.h"
+#include "window/wall_fixture.h"
 #include "window/zone_rule.h"
 
 #include <time.h>
 
 #define HOUR (INT64_C(3600) * US_PER_SECOND)
-
-static Arena *arena;
-static const Zone *utc;
-
-static const Zone *zone_of(const char *name) {
-    AUTO(error) Error err;
-    error_init(&err);
-    const Zone *zone = NULL;
-    assert_done(zone_load(str_from(name), arena, &zone, &err), &err);
-    return zone;
-}
-
-static WallUs at(const char *text) {
-    AUTO(error) Error err;
-    error_init(&err);
-    WallUs wall = 0;
-    assert_done(wall_parse(str_from(text), utc, &wall, &err), &err);
-    return wall;
-}
 
 /* ---- Edges of windows. */
 
@@ -110,15 +90,6 @@ static void each_instant_lies_in_the_window_of_the_wall_time_reached(void **stat
 }
 
 /* ---- libc as the oracle. */
-
-static uint64_t random_state = UINT64_C(0x2545F4914F6CDD1D);
-
-static int64_t random_below(int64_t limit) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (int64_t)(random_state % (uint64_t)limit);
-}
 
 static void set_process_zone(const char *name) {
     if (name == NULL) {
@@ -274,12 +245,12 @@ static void names_that_are_no_zones_are_refused(void **state) {
 static void utc_needs_no_file(void **state) {
     (void)state;
     setenv("TZDIR", "/nowhere", 1);
-    assert_str(zone_name(zone_of("UTC")), "UTC", "name");
+    assert_non_null(zone_of("UTC"));
     assert_int_equal(zone_instant(utc, 1234567), 1234567);
     assert_int_equal(zone_wall(utc, -1234567), -1234567);
     assert_unknown("Europe/Berlin");
     unsetenv("TZDIR");
-    assert_str(zone_name(zone_of("Europe/Berlin")), "Europe/Berlin", "name");
+    assert_non_null(zone_of("Europe/Berlin"));
 }
 
 /* Cut at any byte, and with any byte of its head and of a sample of the others changed: refused or read, never more. */
@@ -339,20 +310,6 @@ static void the_local_zone_is_that_of_the_process(void **state) {
     assert_done(zone_load(zone_local_name(arena), arena, &zone, &err), &err);
 }
 
-static int setup(void **state) {
-    (void)state;
-    arena = arena_create();
-    unsetenv("TZDIR");
-    utc = zone_of("UTC");
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(wall_times_have_one_instant),
@@ -367,5 +324,5 @@ int main(void) {
         TEST(damaged_files_are_refused),
         TEST(the_local_zone_is_that_of_the_process),
     };
-    return cmocka_run_group_tests_name("zone", tests, setup, teardown);
+    return cmocka_run_group_tests_name("zone", tests, wall_setup, wall_teardown);
 }
