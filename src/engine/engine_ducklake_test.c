@@ -131,7 +131,7 @@ static void a_lake_held_by_another_process_names_it(void **state) {
 typedef struct Writer {
     Ground *ground;
     pthread_t thread;
-    const char *sql; /* empty: only begins */
+    const char *sql;
     bool in_transaction;
     atomic_bool has_begun; /* is about to ask for its turn */
     atomic_bool is_done;
