@@ -1,16 +1,9 @@
 /* A walk with a list of folders still to read instead of recursion: one directory is open at a time. */
-#include "base/files.h"
+#include "base/files_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static inline void dir_auto(DIR **dir) {
-    if (*dir != NULL) {
-        closedir(*dir);
-    }
-}
 
 typedef enum EntryKind { ENTRY_FILE, ENTRY_DIRECTORY, ENTRY_PASSED_OVER } EntryKind;
 

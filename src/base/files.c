@@ -1,19 +1,11 @@
 /* Reading, writing atomically, making folders. Paths as text are in paths.c, walking is in directory_walk.c. */
-#include "base/files.h"
-
-#include "base/hash.h"
+#include "base/files_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static inline void fd_auto(int *fd) {
-    if (*fd >= 0) {
-        close(*fd);
-    }
-}
 
 /* A path with a NUL inside would name another file once it is a C string. */
 static Status path_to_c(Str path, Arena *arena, const char **path_out, Error *err) {
@@ -123,26 +115,18 @@ static bool write_new_file(const char *path, Str content, bool durable) {
     return written && closed;
 }
 
-/* The rename itself is on the disk only when its folder is. */
-static bool sync_directory(const char *path) {
-    AUTO(fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd >= 0 && fsync(fd) == 0;
-}
-
 Status file_write_atomic(Str path, Str content, bool durable, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
     const char *target;
     TRY(path_to_c(path, scratch, &target, err));
-    uint64_t nonce;
-    random_bytes(&nonce, sizeof nonce);
-    const char *beside = str_format(scratch, "%s.tmp-%016llx", target, (unsigned long long)nonce).ptr;
+    const char *beside = file_temporary_name(scratch, path).ptr;
 
     if (!write_new_file(beside, content, durable) || rename(beside, target) != 0) {
         error_set_errno(err, ERROR_EXECUTION, "cannot write '" STR_FMT "'", STR_ARG(path));
         unlink(beside);
         return FAILED;
     }
-    if (durable && !sync_directory(str_to_c(scratch, path_directory(path)))) {
+    if (durable && !file_sync(str_to_c(scratch, path_directory(path)))) {
         return error_set_errno(err, ERROR_EXECUTION, "cannot write '" STR_FMT "' durably", STR_ARG(path));
     }
     return OK;

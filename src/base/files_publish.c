@@ -1,9 +1,8 @@
 /* Files that somebody else writes beside their place, and that then appear there whole. */
-#include "base/files.h"
+#include "base/files_internal.h"
 
 #include "base/hash.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,18 +12,6 @@
 
 #define NONCE_DIGITS 16
 #define ENDING ".tmp"
-
-static inline void fd_auto(int *fd) {
-    if (*fd >= 0) {
-        close(*fd);
-    }
-}
-
-static inline void dir_auto(DIR **directory) {
-    if (*directory != NULL) {
-        closedir(*directory);
-    }
-}
 
 Str file_temporary_name(Arena *arena, Str path) {
     uint64_t nonce;
@@ -76,14 +63,14 @@ void file_remove_temporaries(Str path) {
 
 /* ---- Publishing. */
 
-static bool sync_path(const char *path) {
+bool file_sync(const char *path) {
     AUTO(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
     return fd >= 0 && fsync(fd) == 0;
 }
 
 static int sync_entry(const char *path, const struct stat *info, int flag, struct FTW *place) {
     (void)info, (void)flag, (void)place;
-    return sync_path(path) ? 0 : 1;
+    return file_sync(path) ? 0 : 1;
 }
 
 static bool sync_tree(const char *path) {
@@ -112,7 +99,7 @@ Status file_publish(Str temporary, Str path, Error *err) {
         file_remove_tree(temporary);
         return FAILED;
     }
-    if (!sync_path(str_to_c(scratch, path_directory(path)))) {
+    if (!file_sync(str_to_c(scratch, path_directory(path)))) {
         return error_set_errno(err, ERROR_EXECUTION, "cannot write '" STR_FMT "' durably", STR_ARG(path));
     }
     return OK;

@@ -79,11 +79,8 @@ static Str fingerprint_so_far(Arena *arena, crypto_hash_sha256_state state) {
 }
 
 Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count) {
-    crypto_hash_sha256_state state;
-    ensure_sodium();
-    crypto_hash_sha256_init(&state);
-    add_parts(&state, parts, 0, count);
-    return fingerprint_so_far(arena, state);
+    Str all;
+    return fingerprint_of_more_parts(arena, parts, count, count, &all);
 }
 
 Str fingerprint_of_more_parts(Arena *arena, const Str *parts, size_t some_count, size_t count, Str *some_out) {
@@ -113,12 +110,13 @@ static inline void file_auto(FILE **file) {
 }
 
 Status sha256_of_file(Str path, Arena *arena, Str *hex_out, Error *err) {
-    AUTO(file) FILE *file = fopen(str_to_c(arena, path), "rbe");
+    AUTO(arena) Arena *scratch = arena_create();
+    AUTO(file) FILE *file = fopen(str_to_c(scratch, path), "rbe");
     if (file == NULL) {
         return error_set_errno(err, ERROR_EXECUTION, "cannot read '" STR_FMT "'", STR_ARG(path));
     }
     static const size_t chunk_size = 1 << 16;
-    unsigned char *chunk = arena_alloc(arena, chunk_size);
+    unsigned char *chunk = arena_alloc(scratch, chunk_size);
     crypto_hash_sha256_state state;
     ensure_sodium();
     crypto_hash_sha256_init(&state);

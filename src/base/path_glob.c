@@ -1,16 +1,9 @@
 /* Part by part: the paths that the pattern has led to so far are replaced by those that its next part leads to. */
-#include "base/files.h"
+#include "base/files_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
-
-static inline void dir_auto(DIR **dir) {
-    if (*dir != NULL) {
-        closedir(*dir);
-    }
-}
 
 static bool is_kind(Arena *arena, Str path, mode_t kind, bool follow_link) {
     struct stat info;
@@ -81,23 +74,15 @@ static Status take_part(Str part, Arena *arena, StrVec *paths, Error *err) {
 }
 
 /* Folders among `paths` become the files below them. */
-static Status keep_files(const StrVec *paths, Arena *arena, StrVec *files, Error *err) {
-    StrVec folders = {0};
-    for (size_t i = 0; i < paths->count; i++) {
-        if (is_kind(arena, paths->items[i], S_IFREG, true)) {
-            str_vec_push(arena, files, paths->items[i]);
-        } else if (is_kind(arena, paths->items[i], S_IFDIR, true)) {
-            str_vec_push(arena, &folders, paths->items[i]);
-        }
-    }
-    TRY(add_folders_below(arena, &folders, err));
-    for (size_t i = 0; i < folders.count; i++) {
-        StrVec found = {0};
-        TRY(list_matches(folders.items[i], "*", arena, &found, err));
-        for (size_t k = 0; k < found.count; k++) {
-            if (is_kind(arena, found.items[k], S_IFREG, true)) {
-                str_vec_push(arena, files, found.items[k]);
-            }
+static Status keep_files(StrVec *paths, Arena *arena, StrVec *files, Error *err) {
+    size_t named_count = paths->count;
+    for (size_t i = 0; i < paths->count; i++) { /* the list grows while it is walked */
+        Str path = paths->items[i];
+        bool is_named = i < named_count;
+        if (is_kind(arena, path, S_IFREG, true)) {
+            str_vec_push(arena, files, path);
+        } else if (is_kind(arena, path, S_IFDIR, is_named)) {
+            TRY(list_matches(path, "*", arena, paths, err));
         }
     }
     return OK;

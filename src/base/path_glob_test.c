@@ -67,6 +67,8 @@ static void patterns_name_files(void **state) {
         {"**/**/part.csv", "e/y=1/part.csv"},
         {"e", "e/y=1/part.csv"},
         {"e/", "e/y=1/part.csv"},
+        {"d/loop", "d/loop/a.csv d/loop/b.csv d/loop/c.txt d/loop/d/.x.csv d/loop/d/a.csv d/loop/d/y=1/a.csv "
+                   "d/loop/d/y=2/.z/a.csv d/loop/e/y=1/part.csv"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Str found = glob(*state, cases[i].pattern);

@@ -26,7 +26,7 @@ static int make_place(void **state) {
 
 static int remove_place(void **state) {
     Place *place = *state;
-    fixture_remove(place->folder);
+    file_remove_tree(place->folder);
     error_deinit(&place->err);
     arena_destroy(place->arena);
     free(place);

@@ -1,6 +1,5 @@
 #include "duck/duck_fixture.h"
 
-#include <ftw.h>
 #include <unistd.h>
 
 void check_ok(Status status, Error *err, const char *file, int line) {
@@ -53,18 +52,6 @@ Str fixture_folder(Arena *arena) {
     memcpy(path, pattern.ptr, pattern.size);
     assert_non_null(mkdtemp(path));
     return str_from(path);
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
-    (void)status;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-void fixture_remove(Str folder) {
-    AUTO(arena) Arena *arena = arena_create();
-    (void)nftw(str_to_c(arena, folder), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 void run_sql(Fixture *f, const char *sql) {

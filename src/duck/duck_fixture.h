@@ -21,9 +21,8 @@ typedef struct Fixture {
 int fixture_open(void **state); /* cmocka set-up: *state is a Fixture * */
 int fixture_close(void **state);
 
-/* A new, empty folder, removed by fixture_remove. */
+/* A new, empty folder, for the caller to remove. */
 Str fixture_folder(Arena *arena);
-void fixture_remove(Str folder);
 
 void check_ok(Status status, Error *err, const char *file, int line);
 #define assert_ok(status, err) check_ok((status), (err), __FILE__, __LINE__)

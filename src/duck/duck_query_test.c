@@ -222,7 +222,7 @@ static void faults_in_a_csv_file_name_file_line_and_value(void **state) {
     assert_contains(f->err.message, "x.csv': CSV Error on Line: 3");
     assert_contains(f->err.message, "Could not convert string \"two\" to 'INTEGER'");
     assert_int_equal(str_find_char(f->err.message, '\n'), STR_NOT_FOUND);
-    fixture_remove(folder);
+    file_remove_tree(folder);
 }
 
 static void errors_stay_readable_when_the_session_turned_json_off(void **state) {

@@ -246,10 +246,12 @@ Status family_commit(void *session_pointer, Error *err) {
 
 void family_rollback(void *session_pointer) {
     FamilySession *session = session_pointer;
-    bool is_undone = duck_in_transaction(session->connection);
+    if (!duck_in_transaction(session->connection)) {
+        return; /* every release comes here: it must not wait for a statement of another session */
+    }
     enter(session);
     duck_rollback(session->connection);
-    leave(session, is_undone);
+    leave(session, true);
 }
 
 bool family_transaction_is_lost(const void *session) {

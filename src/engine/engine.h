@@ -31,9 +31,7 @@ typedef struct EngineCapabilities {
     bool attach;            /* other databases can be made visible */
     bool row_counts;        /* statements tell how many rows they changed */
     bool parallel_writers;  /* connections may write at the same time; else the engine makes them wait, see below */
-    bool merge_two_actions; /* an UPDATE and a DELETE in one MERGE */
     bool fixed_types;       /* of a target: ALTER cannot change the type of a column */
-    bool nested_columns;    /* STRUCT, MAP and UNION columns, lists of lists */
 } EngineCapabilities;
 
 typedef struct Engine Engine;
@@ -113,8 +111,7 @@ bool engine_error_is_out_of_memory(const Error *err);
 /* --- Catalog: only the engine's own database, never its attachments; names compare without case ----------------------
  */
 
-typedef enum RelationKind { RELATION_ABSENT, RELATION_TABLE, RELATION_VIEW, RELATION_KIND_COUNT } RelationKind;
-const char *relation_kind_name(RelationKind kind); /* "absent", "table", "view" */
+typedef enum RelationKind { RELATION_ABSENT, RELATION_TABLE, RELATION_VIEW } RelationKind;
 
 /* What tables and views there were when it was loaded; then const, so that any thread may look into it. One question
  * for all: the engine goes through its whole catalog for each. */
@@ -154,7 +151,6 @@ MUST_CHECK Status engine_load_extension(EngineConnection *connection, Str name, 
  * ConfigurationError (code attach.unknown): no such attachment. Contacts nothing. */
 MUST_CHECK Status engine_target_capabilities(const Engine *engine, Str alias, EngineCapabilities *capabilities_out,
                                              Error *err);
-bool engine_target_is_postgres(const Engine *engine, Str alias);
 
 /* The ordered columns of a table or view, without reading it; `relation.catalog` is an alias, or empty for the engine's
  * own database. Absent: `exists_out` is false and there are no columns. Any other failure, also that of a view whose

@@ -7,16 +7,6 @@
 
 /* --- Catalog ------------------------------------------------------------------------------------------------------ */
 
-const char *relation_kind_name(RelationKind kind) {
-    static const char *const names[] = {
-        [RELATION_ABSENT] = "absent",
-        [RELATION_TABLE] = "table",
-        [RELATION_VIEW] = "view",
-    };
-    static_assert(COUNT_OF(names) == RELATION_KIND_COUNT, "one name per RelationKind");
-    return names[kind];
-}
-
 struct EngineCatalog {
     StrMap *kinds; /* by catalog_key */
 };
@@ -112,8 +102,6 @@ static const EngineCapabilities postgres_capabilities = {
     .attach = true,
     .row_counts = true,
     .parallel_writers = true,
-    .merge_two_actions = true,
-    .nested_columns = false,
     .fixed_types = true,
 };
 
@@ -127,25 +115,20 @@ static const AttachConfig *find_attachment(const Engine *engine, Str alias) {
     return NULL;
 }
 
-bool engine_target_is_postgres(const Engine *engine, Str alias) {
-    const AttachConfig *attachment = find_attachment(engine, alias);
-    return attachment != NULL && dsn_is_postgres(attachment->uri);
-}
-
 Status engine_target_capabilities(const Engine *engine, Str alias, EngineCapabilities *capabilities_out, Error *err) {
     if (alias.size == 0) {
         *capabilities_out = engine->type->capabilities;
         return OK;
     }
-    if (find_attachment(engine, alias) == NULL) {
+    const AttachConfig *attachment = find_attachment(engine, alias);
+    if (attachment == NULL) {
         (void)error_set(err, ERROR_CONFIGURATION, "engine '" STR_FMT "' has no attachment '" STR_FMT "'",
                         STR_ARG(engine_name(engine)), STR_ARG(alias));
         error_code(err, STR("attach.unknown"));
         error_hint(err, "name it under `attach` in interlace.yaml");
         return FAILED;
     }
-    bool is_postgres = engine_target_is_postgres(engine, alias);
-    *capabilities_out = is_postgres ? postgres_capabilities : engine_type_duckdb.capabilities;
+    *capabilities_out = dsn_is_postgres(attachment->uri) ? postgres_capabilities : engine_type_duckdb.capabilities;
     /* Whoever writes to an attachment waits for the same turn. */
     capabilities_out->parallel_writers = engine->type->capabilities.parallel_writers;
     return OK;

@@ -32,8 +32,6 @@ const EngineType engine_type_duckdb = {
             .attach = true,
             .row_counts = true,
             .parallel_writers = true,
-            .merge_two_actions = true,
-            .nested_columns = true,
         },
     .ambiguous_schema_hint = "give the file another name under `database`, or the models another folder",
     .exists = duckdb_exists,

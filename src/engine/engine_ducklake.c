@@ -70,7 +70,8 @@ static Status load_extensions(DuckDatabase *duck, LakeCatalogKind kind, Error *e
 /* Commits that another process was quicker with are done again inside; ten times is not enough for a busy catalog. */
 #define LAKE_RETRIES "50"
 
-/* An instance in memory has no place to spill to. The engine makes the folder when it needs it. */
+/* An instance in memory would spill to `.tmp` of the current directory. The engine makes the folder when it needs it.
+ */
 static Status set_standards(DuckDatabase *duck, const EngineOptions *options, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     const ConfigSettingVec *settings = &options->config->settings;
@@ -88,13 +89,6 @@ static bool wants_data_path(const Error *err) {
     return str_find(err->message, STR("data_path is not set")) != STR_NOT_FOUND;
 }
 
-static Status explain_data_path(Error *err) {
-    if (wants_data_path(err)) {
-        error_hint(err, "set `data_path` to the folder that is to hold the Parquet files");
-    }
-    return FAILED;
-}
-
 /* Only an SQLite catalog that is new has to be told where the data goes, and a later DATA_PATH must be the same: so it
  * is asked first. */
 static Status attach_lake(DuckDatabase *duck, DuckAttachment *lake, LakeOptions *options, Error *err) {
@@ -103,8 +97,12 @@ static Status attach_lake(DuckDatabase *duck, DuckAttachment *lake, LakeOptions 
     if (!failed(duck_database_attach(duck, lake, err))) {
         return OK;
     }
-    if (lake->path.size == 0 || !wants_data_path(err)) {
-        return explain_data_path(err);
+    if (!wants_data_path(err)) {
+        return FAILED;
+    }
+    if (lake->path.size == 0) {
+        error_hint(err, "set `data_path` to the folder that is to hold the Parquet files");
+        return FAILED;
     }
     AUTO(arena) Arena *arena = arena_create();
     error_clear(err);
@@ -169,7 +167,7 @@ static Status ducklake_data_folder(void *session, Arena *arena, Str *folder_out,
     DuckRows rows;
     Str relation = metadata_relation(arena, family->database->catalog, family->database->metadata_schema);
     Str sql = str_format(arena, "SELECT value FROM " STR_FMT " WHERE key = 'data_path'", STR_ARG(relation));
-    TRY(duck_query(family->connection, sql, arena, &rows, err));
+    TRY(family_query(session, sql, arena, &rows, err));
     *folder_out = rows.row_count == 0 ? STR_EMPTY : duck_cell(&rows, 0, 0)->text;
     return OK;
 }
@@ -187,8 +185,6 @@ const EngineType engine_type_ducklake = {
             .attach = true,
             .row_counts = true,
             .parallel_writers = false,
-            .merge_two_actions = false,
-            .nested_columns = true,
         },
     .ambiguous_schema_hint = "give the lake another name by `alias`, or the models another folder",
     .exists = ducklake_exists,

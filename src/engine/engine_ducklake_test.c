@@ -131,7 +131,7 @@ static void a_lake_held_by_another_process_names_it(void **state) {
 typedef struct Writer {
     Ground *ground;
     pthread_t thread;
-    const char *sql; /* empty: only begins */
+    const char *sql;
     bool in_transaction;
     atomic_bool has_begun; /* is about to ask for its turn */
     atomic_bool is_done;
@@ -217,6 +217,25 @@ static void a_waiting_writer_can_be_interrupted(void **state) {
     run(g, next, "CREATE TABLE u (a INT)");
     assert_str(columns_text(g, next, "", "main", "t"), "absent");
     engine_release(next);
+}
+
+static void a_release_waits_for_no_statement(void **state) {
+    Ground *g = *state;
+    EngineConnection *idle = ground_connect(g);
+    Writer endless = {
+        .ground = g,
+        .sql = "SELECT count(*) FROM range(1000000) a, range(10000000) b WHERE hash(a.range, b.range) = 1",
+    };
+    start(&endless);
+    (void)usleep(100000); /* time enough to be in the statement */
+    engine_release(idle);
+    assert_false(atomic_load(&endless.is_done));
+    while (!atomic_load(&endless.is_done)) {
+        engine_interrupt_all(g->engine);
+        (void)usleep(1000);
+    }
+    assert_int_equal(pthread_join(endless.thread, NULL), 0);
+    assert_int_equal(endless.kind, ERROR_INTERRUPTED);
 }
 
 static void the_turn_is_given_back_after_failures(void **state) {
@@ -352,6 +371,7 @@ int main(void) {
         SQLITE_LAKE_TEST(writers_wait_for_each_other_and_readers_do_not),
         DUCKDB_LAKE_TEST(parallel_builders_leave_no_table_astray_and_lose_no_view),
         DUCKDB_LAKE_TEST(a_waiting_writer_can_be_interrupted),
+        DUCKDB_LAKE_TEST(a_release_waits_for_no_statement),
         DUCKDB_LAKE_TEST(the_turn_is_given_back_after_failures),
         DUCKDB_LAKE_TEST(columns_it_cannot_store_are_named),
         DUCKDB_LAKE_TEST(a_lost_race_is_a_conflict),

@@ -31,7 +31,7 @@ int ground_open(void **state, Str type, Str database) {
 int ground_close(void **state) {
     Ground *g = *state;
     engine_destroy(g->engine);
-    fixture_remove(g->folder);
+    file_remove_tree(g->folder);
     error_deinit(&g->err);
     arena_destroy(g->arena);
     free(g);
