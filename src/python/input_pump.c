@@ -142,7 +142,7 @@ Status input_pump_finish(InputPump *pump, Error *err) {
     Status status = OK;
     if (had_failed) {
         error_move(err, &pump->reason);
-        status = error_wrap(err, "while reading '" STR_FMT "'", STR_ARG(pump->parameter->name));
+        status = error_wrap(err, "reading '" STR_FMT "'", STR_ARG(pump->parameter->name));
     }
     pump_free(pump);
     return status;

@@ -191,7 +191,7 @@ Status process_read_output(const char *const *arguments, const char *directory, 
                            Str *output_out, Error *err) {
     AUTO(strbuf) StrBuf output = {0};
     if (failed(run_and_read(arguments, directory, timeout_ms, &output, err))) {
-        return error_wrap(err, "while running '%s'", arguments[0]);
+        return error_wrap(err, "running '%s'", arguments[0]);
     }
     *output_out = str_copy(arena, str_trim(strbuf_str(&output)));
     return OK;

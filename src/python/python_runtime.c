@@ -64,7 +64,7 @@ static Status conclude(const Task *task, Status work, Error *work_reason, Status
     }
     if (failed(inputs)) {
         error_move(err, input_reason);
-        return error_wrap(err, "while running " STR_FMT, STR_ARG(task->what));
+        return error_wrap(err, "running " STR_FMT, STR_ARG(task->what));
     }
     if (task->outcome == TASK_FAILED) {
         error_copy(err, &task->reason);

@@ -132,7 +132,7 @@ static Status work(Task *task, void *context, Error *err) {
             task_await_last_words(task);
         }
         task_stop(task);
-        error_wrap(err, "while running " STR_FMT, STR_ARG(task->what));
+        error_wrap(err, "running " STR_FMT, STR_ARG(task->what));
     }
     return status;
 }

@@ -149,7 +149,7 @@ Status worker_start(const WorkerOptions *options, Worker **worker_out, Error *er
     }
     if (failed(status)) {
         worker_close(worker, 0);
-        return error_wrap(err, "while starting a Python worker");
+        return error_wrap(err, "starting a Python worker");
     }
     *worker_out = worker;
     return OK;

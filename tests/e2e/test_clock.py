@@ -95,8 +95,8 @@ def test_04_5_every_read_gets_the_last_microsecond_in_its_own_type(days):
     assert [column[:2] for column in columns[0]] == [column[:2] for column in columns[1]]
     [row] = days.query(
         "SELECT DISTINCT a = b AND b = c AND c = e, a = TIMESTAMPTZ '2026-08-02 18:29:59.999999+00',"
-        " f = TIMESTAMP '2026-08-02 23:59:59.999999', g, h, i::VARCHAR, j::VARCHAR, today(), \"current_date\""
-        " FROM m WHERE d >= '2026-08-02' AND d < '2026-08-03'".replace(" today(),", ' "today()",')
+        ' f = TIMESTAMP \'2026-08-02 23:59:59.999999\', g, h, i::VARCHAR, j::VARCHAR, "today()", "current_date"'
+        " FROM m WHERE d >= '2026-08-02' AND d < '2026-08-03'"
     )
     assert row == [
         True,

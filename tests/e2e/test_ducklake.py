@@ -63,14 +63,13 @@ def test_09_3_ducklake_a_failing_check_keeps_the_old_rows(lake):
             )
         }
     )
-    lake.run("apply", "--force")
+    lake.fails("apply", "--force")
     assert totals(lake) == BEFORE
 
 
 def test_09_3_ducklake_columns_that_cannot_be_stored_fail_with_their_reason(lake):
     lake.write({"models/bad.sql": "SELECT 'a'::ENUM('a', 'b') AS kind"})
-    failed = lake.run("apply")
-    assert failed.code == 1
+    failed = lake.fails("apply")
     assert "ENUM('a', 'b')" in failed.stderr + failed.stdout
 
 
@@ -78,8 +77,7 @@ def test_09_1_a_schema_named_like_the_lake_asks_for_an_alias(project):
     project.write(
         {"interlace.yaml": "name: shop\ndatabase: ducklake:x.ducklake\n", "models/shop/a.sql": "SELECT 1 AS id"}
     )
-    failed = project.run("apply")
-    assert failed.code == 1
+    failed = project.fails("apply")
     assert "alias" in failed.stderr
     project.write({"interlace.yaml": "name: shop\nalias: lake\ndatabase: ducklake:x.ducklake\n"})
     project.ok("apply")
@@ -100,9 +98,8 @@ def test_09_3_a_held_catalog_names_its_holder(project):
     ) as process:
         assert process.stdout.readline() == "held\n"
         project.write({"models/a.sql": "SELECT 2 AS id"})
-        failed = project.run("apply", "--force")
+        failed = project.fails("apply", "--force")
         process.stdin.close()
-    assert failed.code == 1
     assert len(failed.error_lines) == 1
     assert f"is in use by process {process.pid}" in failed.error_lines[0]
 
@@ -113,7 +110,6 @@ def test_09_0_6_an_extension_that_is_missing_is_named(project, tmp_path, binary_
     library = pathlib.Path(os.environ.get("INTERLACE_DUCKDB_LIB") or binary_path.parent / "libduckdb.so")
     (engine / "libduckdb.so").symlink_to(library.resolve())
     project.write({"interlace.yaml": "database: ducklake:lake.ducklake\n", "models/a.sql": "SELECT 1 AS id"})
-    failed = project.run("apply", env={"INTERLACE_DUCKDB_LIB": engine / "libduckdb.so"})
-    assert failed.code == 1
+    failed = project.fails("apply", env={"INTERLACE_DUCKDB_LIB": engine / "libduckdb.so"})
     assert "ducklake.duckdb_extension" in failed.stderr
     assert "v1.5.5" in failed.stderr

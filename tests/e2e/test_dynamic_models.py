@@ -45,9 +45,7 @@ def test_01_9_1_a_loop_makes_models_that_come_and_go_one_by_one(project):
         ["acme"],
         ["globex"],
     ]
-    models = project.json("models")
-    models = models["models"] if isinstance(models, dict) else models
-    assert len({model["fingerprint"] for model in models}) == 2
+    assert len({model["fingerprint"] for model in project.json("models")}) == 2
     project.write({"models/m.py": LOOP % ["acme"]})
     plan = project.json("plan")
     assert names(plan) == ["orders_globex"]
@@ -97,7 +95,7 @@ def test_01_9_4_a_name_of_a_source_file_is_refused_and_nothing_promoted(project)
     project.write({"models/d1.sql": "SELECT 7 AS w", "models/m.py": owner("name='D1', sql='SELECT 1 AS w'")})
     result = project.fails("apply")
     assert "models/d1.sql" in result.stderr and "'m' registers 'D1'" in result.stderr
-    assert project.json("env", "list") in ([], {"environments": []}) or project.fails("query", "SELECT * FROM d1")
+    project.fails("query", "SELECT * FROM d1")
     assert not project.exists(".interlace/dynamic/D1.sql")
     assert sorted(names(project.json("plan"))) == ["d1", "m"]
 

@@ -33,7 +33,7 @@ def live_table(project, name="m"):
     [[definition]] = project.sql(
         f"SELECT sql FROM duckdb_views() WHERE view_name = '{name}' AND NOT internal", WAREHOUSE
     )
-    return [table for table in tables(project, name) if f"{table}" in definition][-1]
+    return [table for table in tables(project, name) if table in definition][-1]
 
 
 def rows_of(project, table):
@@ -112,7 +112,7 @@ def test_02_13_3_filled_days_keep_the_old_logic_until_they_are_restated(june):
     june.ok("apply", "--forward-only")
     assert june.query("SELECT max(n) FROM m WHERE d < DATE '2026-07-01'") == [[29]]
     assert june.query("SELECT count(*) FROM m") == [[30]]
-    assert ledger(june) == [*filled, ["2026-07-04", "2026-07-05"]] or ledger(june) == [["2026-06-01", "2026-07-05"]]
+    assert ledger(june) == [*filled, ["2026-07-04", "2026-07-05"]]
     document = june.json("run", "--start", "2026-06-01", "--end", "2026-07-01")
     assert document["tasks"]["models"][0]["action"] == "skip"
     june.ok("restate", "--start", "2026-06-10", "--end", "2026-06-11")
@@ -155,7 +155,7 @@ def test_02_13_4_a_failing_check_changes_nothing(shop, strategy):
         }
     )
     result = shop.fails("apply", "--forward-only")
-    assert "v" in result.stderr
+    assert "accepted_values" in result.stderr
     assert tables(shop) == [old]
     assert rows_of(shop, old) == before
     assert shop.query("SELECT v FROM m ORDER BY id") == [["a"], ["b"], ["c"]]

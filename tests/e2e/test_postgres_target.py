@@ -4,21 +4,12 @@ alone, and what a server that is away or dies leaves."""
 import itertools
 import os
 import signal
-import time
 
 import pytest
 from postgres_server import PostgresServer, binary_folder
+from test_apply import wait_for_file
+from test_strategies import FIRST, HASH_OF_A, NINE, NINE_CHANGED, P0, SECOND, WINDOW, P, set_source
 
-FIRST = (
-    "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
-)
-SECOND = (
-    "(1,'A',TIMESTAMP '2026-07-02 09:15'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (4,'d',TIMESTAMP '2026-07-02 09:40')"
-)
-NINE = "(9,'z',TIMESTAMP '2026-07-01 08:00'), "
-NINE_CHANGED = "(9,'ZZ',TIMESTAMP '2026-07-01 08:00'), "
-P0, P = "2026-07-02T08:30:00", "2026-07-02T12:00:00"
-HASH_OF_A = "c86712ff194a2814e6b1b447d678b103"
 MERGED = ["1|A", "2|b", "3|c", "4|d"]
 # header → rows (id|v), counts of the second run, ids whose rows keep ctid and xmin
 PANELS = {
@@ -32,7 +23,6 @@ PANELS = {
     "8": ("strategy: incremental, time_column: ts", ["1|A", "2|b", "4|d", "9|z"], (3, 0, 3), "9"),
     "9": ("strategy: incremental, time_column: ts, key: id", [*MERGED, "9|z"], (1, 2, 0), "3,9"),
 }
-WINDOW = ("--start", "2026-07-02", "--end", "2026-07-03")
 names = (f"s{os.getpid()}_{number}" for number in itertools.count())
 
 
@@ -48,7 +38,7 @@ class Target:
         self.project.write({"interlace.yaml": config, "models/t.sql": f"/* interlace: {{{keys}}} */\n{query}"})
 
     def source(self, rows, columns="id, v, ts"):
-        self.project.load(f"CREATE OR REPLACE TABLE items AS SELECT * FROM (VALUES {rows}) t({columns})")
+        set_source(self.project, rows, columns)
 
     def start(self, header, rows=FIRST, columns="id, v, ts"):
         self.write(header)
@@ -227,13 +217,6 @@ def test_09_6_a_server_that_cannot_be_reached_is_named_without_its_password(targ
     assert "secret" not in result.stderr + result.stdout
 
 
-def wait_for(path):
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path.name} never came"
-        time.sleep(0.02)
-
-
 def test_09_6_a_server_that_dies_in_mid_delivery_leaves_nothing_half_written(project):
     if binary_folder() is None:
         pytest.skip("no PostgreSQL server is installed")
@@ -244,7 +227,7 @@ def test_09_6_a_server_that_dies_in_mid_delivery_leaves_nothing_half_written(pro
         mark = project.root / "written"
         hook = f"build.written=touch:{mark},build.checked=wait:4000"
         process = project.spawn("run", "--json", env={"INTERLACE_HOOK": hook})
-        wait_for(mark)
+        wait_for_file(mark, process)
         data = server.folder / "data"
         server.run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
         stdout, stderr = process.communicate(timeout=60)

@@ -16,7 +16,6 @@ import duckdb
 import scd_model
 import strategy_model as model
 
-KEYS = {"merge", "full_merge", "hash_merge", "scd", "scd_event", "incremental_keyed"}
 HEADERS = {
     "replace": "strategy: replace",
     "append": "strategy: append",
@@ -62,7 +61,6 @@ class Outcome:
     moments: list
     counts: model.Counts
     refused: str | None = None
-    tasks: int = 0
 
 
 class StrategyOracle:
@@ -175,7 +173,6 @@ class StrategyOracle:
                 return self.batch(outcome, state, source, columns, now, days[middle:], halves)
             outcome.refused = refusal.code
             return state
-        outcome.tasks += len(days)
         return self.commit(outcome, written, counts, days)
 
     def first_build(self, outcome, state, source, columns, now):
@@ -184,7 +181,6 @@ class StrategyOracle:
         if not self.external:
             state.is_leftover = state.columns is not None
         outcome.moments.append(("begun", copy.deepcopy(state)))
-        outcome.tasks = 1
         times = [row["ts"] for row in source if row["ts"] is not None]
         days = range(day_of(min(times)), day_of(max(times)) + 1) if times else []
         if self.external and state.columns is not None and not times:

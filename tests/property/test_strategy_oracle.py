@@ -11,7 +11,7 @@ from chance import Chance, examples
 from hypothesis import given, note
 from hypothesis import strategies as st
 from scd_model import faults
-from strategy_world import HEADERS, KEYS, TODAY, StrategyOracle, World, day
+from strategy_world import HEADERS, TODAY, StrategyOracle, World, day
 
 # Where a process may die, and which moments of the oracle that leaves possible.
 HOOKS = {
@@ -189,6 +189,3 @@ def test_02_4_1_a_table_of_ours_is_what_the_oracle_says(make_project, kind, data
 @given(data=st.data())
 def test_02_4_1_an_external_table_is_what_the_oracle_says(make_project, kind, data):
     play(make_project, Chance(data), kind, external=True, steps=5)
-
-
-assert KEYS < set(HEADERS)
