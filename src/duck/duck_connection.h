@@ -22,6 +22,12 @@ DEFINE_AUTO(DuckConnection, duck_connection, duck_connection_close)
  * among them. */
 MUST_CHECK Status duck_execute(DuckConnection *connection, Str sql, int64_t *changed_out, Error *err);
 
+typedef struct DuckMerged {
+    int64_t inserted, updated, deleted;
+} DuckMerged;
+/* Runs a MERGE that ends in RETURNING merge_action; what it did to each row is counted, not kept. */
+MUST_CHECK Status duck_merge(DuckConnection *connection, Str sql, DuckMerged *merged_out, Error *err);
+
 MUST_CHECK Status duck_begin(DuckConnection *connection, Error *err);
 MUST_CHECK Status duck_begin_read_only(DuckConnection *connection, Error *err);
 MUST_CHECK Status duck_commit(DuckConnection *connection, Error *err);

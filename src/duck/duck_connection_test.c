@@ -16,6 +16,21 @@ static void execute_runs_all_statements_and_adds_their_counts(void **state) {
     assert_int_equal(query_number(f, "SELECT sum(a) FROM t"), 5);
 }
 
+static void a_merge_counts_what_it_did_to_each_row(void **state) {
+    Fixture *f = *state;
+    run_sql(f, "CREATE TABLE t AS SELECT range AS a, 0 AS b FROM range(9000)");
+    Str sql = STR("MERGE INTO t USING (SELECT range + 1000 AS a, 1 AS b FROM range(9000)) AS s ON t.a = s.a "
+                  "WHEN MATCHED AND s.a >= 3000 THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.b) "
+                  "WHEN NOT MATCHED BY SOURCE THEN DELETE RETURNING merge_action");
+    DuckMerged merged;
+    assert_ok(duck_merge(f->connection, sql, &merged, &f->err), &f->err);
+    assert_int_equal(merged.inserted, 1000);
+    assert_int_equal(merged.updated, 6000);
+    assert_int_equal(merged.deleted, 1000);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM t WHERE b = 1"), 7000);
+    assert_failed(duck_merge(f->connection, STR("SELECT 1"), &merged, &f->err));
+}
+
 static void tables_made_from_a_query_count_their_rows(void **state) {
     Fixture *f = *state;
     static const struct {
@@ -244,6 +259,7 @@ int main(void) {
 #define FIXTURE_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(execute_runs_all_statements_and_adds_their_counts),
+        FIXTURE_TEST(a_merge_counts_what_it_did_to_each_row),
         FIXTURE_TEST(tables_made_from_a_query_count_their_rows),
         FIXTURE_TEST(an_empty_text_runs_nothing),
         FIXTURE_TEST(a_nul_byte_is_refused_not_cut),

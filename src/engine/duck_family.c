@@ -274,6 +274,12 @@ Status family_query(void *session_pointer, Str sql, Arena *arena, DuckRows *rows
     return done(session, duck_query(session->connection, sql, arena, rows_out, err), err);
 }
 
+Status family_merge(void *session_pointer, Str sql, DuckMerged *merged_out, Error *err) {
+    FamilySession *session = session_pointer;
+    enter(session);
+    return done(session, duck_merge(session->connection, sql, merged_out, err), err);
+}
+
 Status family_describe(void *session_pointer, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err) {
     FamilySession *session = session_pointer;
     enter(session);

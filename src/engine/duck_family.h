@@ -58,6 +58,7 @@ bool family_transaction_is_lost(const void *session);
 bool family_in_transaction(const void *session);
 Status family_execute(void *session, Str sql, int64_t *changed_out, Error *err);
 Status family_query(void *session, Str sql, Arena *arena, DuckRows *rows_out, Error *err);
+Status family_merge(void *session, Str sql, DuckMerged *merged_out, Error *err);
 Status family_describe(void *session, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err);
 DuckConnection *family_duck(void *session);
 
@@ -85,6 +86,7 @@ Status family_load_extension(void *session, Str name, Error *err);
     .in_transaction = family_in_transaction,                \
     .execute = family_execute,                              \
     .query = family_query,                                  \
+    .merge = family_merge,                                  \
     .describe = family_describe,                            \
     .duck = family_duck,                                    \
     .relations = family_relations,                          \

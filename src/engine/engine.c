@@ -266,6 +266,11 @@ Status engine_query_int(EngineConnection *connection, const SqlText *sql, int64_
     return duck_rows_int(&rows, number_out, err);
 }
 
+Status engine_merge(EngineConnection *connection, const SqlText *sql, DuckMerged *merged_out, Error *err) {
+    TRY(engine_check_interrupt(connection, err));
+    return located(connection->engine->type->merge(connection->session, sql->text, merged_out, err), sql, err);
+}
+
 Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena, DuckColumnVec *columns_out,
                        Error *err) {
     TRY(engine_check_interrupt(connection, err));

@@ -25,6 +25,7 @@ typedef struct EngineCapabilities {
     bool create_or_replace; /* CREATE OR REPLACE TABLE … AS */
     bool star_exclude;      /* SELECT * EXCLUDE (…) */
     bool merge;             /* MERGE INTO with update, insert and delete */
+    bool merge_actions;     /* … in one statement, which tells what it did to each row: RETURNING merge_action */
     bool transactions;      /* several statements, DDL among them, in one transaction */
     bool mutation_subquery; /* subqueries in UPDATE and DELETE */
     bool except_in_delete;  /* EXCEPT inside such a subquery */
@@ -88,6 +89,8 @@ MUST_CHECK Status engine_query(EngineConnection *connection, const SqlText *sql,
                                Error *err);
 /* The single integer of a single-row query; NULL counts as 0. */
 MUST_CHECK Status engine_query_int(EngineConnection *connection, const SqlText *sql, int64_t *number_out, Error *err);
+/* A MERGE … RETURNING merge_action: what it did, counted. In a transaction; only with merge_actions. */
+MUST_CHECK Status engine_merge(EngineConnection *connection, const SqlText *sql, DuckMerged *merged_out, Error *err);
 /* Column names and types of a query, without running it. */
 MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena,
                                   DuckColumnVec *columns_out, Error *err);

@@ -26,6 +26,7 @@ const EngineType engine_type_duckdb = {
             .create_or_replace = true,
             .star_exclude = true,
             .merge = true,
+            .merge_actions = true,
             .transactions = true,
             .mutation_subquery = true,
             .except_in_delete = true,

@@ -34,6 +34,7 @@ typedef struct EngineType {
 
     Status (*execute)(void *session, Str sql, int64_t *changed_out, Error *err);
     Status (*query)(void *session, Str sql, Arena *arena, DuckRows *rows_out, Error *err);
+    Status (*merge)(void *session, Str sql, DuckMerged *merged_out, Error *err); /* NULL without merge_actions */
     Status (*describe)(void *session, Str sql, Arena *arena, DuckColumnVec *columns_out, Error *err);
     DuckConnection *(*duck)(void *session); /* NULL: not of the DuckDB family */
 

@@ -151,6 +151,15 @@ static Status count(Build *build, const StrategyStatement *statement, Error *err
     return OK;
 }
 
+static Status merge(Build *build, const StrategyStatement *statement, Error *err) {
+    DuckMerged merged;
+    TRY(engine_merge(build->connection, &statement->sql, &merged, err));
+    build->rows.inserted += merged.inserted;
+    build->rows.updated += merged.updated;
+    build->rows.deleted += merged.deleted;
+    return OK;
+}
+
 static void add_changed(Build *build, StatementRole role, int64_t changed) {
     switch (role) {
     case STATEMENT_CREATE:
@@ -167,6 +176,7 @@ static void add_changed(Build *build, StatementRole role, int64_t changed) {
     case STATEMENT_REFUSE:
     case STATEMENT_EVOLVE:
     case STATEMENT_RUN:
+    case STATEMENT_MERGE:
     case STATEMENT_COUNT:
     case STATEMENT_DROP:
     case STATEMENT_ROLE_COUNT:
@@ -189,6 +199,9 @@ static Status run_statement(Build *build, const StrategyInput *input, const Stra
     }
     if (statement->role == STATEMENT_COUNT) {
         return count(build, statement, err);
+    }
+    if (statement->role == STATEMENT_MERGE) {
+        return merge(build, statement, err);
     }
     int64_t changed = 0;
     if (failed(engine_execute(build->connection, &statement->sql, &changed, err))) {

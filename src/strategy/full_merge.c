@@ -21,9 +21,12 @@ Status full_merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
     stage_set(writer);
     if (!writer->is_first) {
+        static const char changed[] = "{values| target.@ IS DISTINCT FROM source.@}";
         writer_evolve(writer);
-        delete_vanished(writer);
-        upsert(writer, "{values| target.@ IS DISTINCT FROM source.@}");
+        if (!upsert_whole(writer, changed)) {
+            delete_vanished(writer);
+            upsert(writer, changed);
+        }
     }
     writer_end(writer);
     return OK;

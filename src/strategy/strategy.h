@@ -45,6 +45,7 @@ typedef enum StatementRole {
     STATEMENT_INSERT, /* inserted */
     STATEMENT_UPDATE, /* updated */
     STATEMENT_DELETE, /* deleted */
+    STATEMENT_MERGE,  /* a MERGE that tells what it did to each row: counted by that */
     STATEMENT_RUN,    /* a write that is not counted: a STATEMENT_COUNT says what it comes to, or it only makes room */
     STATEMENT_COUNT,  /* a query of one row: inserted, updated, deleted, added to the counts; may be negative, to
                          correct what a statement before or after it counts */

@@ -3,8 +3,11 @@
 #include <inttypes.h>
 
 /* Of those that strategies ask for. */
-static const EngineCapabilities all_capabilities = {
-    .create_or_replace = true, .merge = true, .mutation_subquery = true, .except_in_delete = true};
+static const EngineCapabilities all_capabilities = {.create_or_replace = true,
+                                                    .merge = true,
+                                                    .merge_actions = true,
+                                                    .mutation_subquery = true,
+                                                    .except_in_delete = true};
 static const EngineCapabilities minimal_capabilities = {.mutation_subquery = true};
 
 typedef struct Counts {
@@ -67,6 +70,12 @@ static void describe_input(Fixture *f, const Delivery *delivery, StrategyInput *
     }
 }
 
+static void add_merged(const DuckMerged *merged, Counts *counts) {
+    counts->inserted += merged->inserted;
+    counts->updated += merged->updated;
+    counts->deleted += merged->deleted;
+}
+
 static void add_counts(StatementRole role, int64_t changed, const DuckRows *rows, Counts *counts) {
     switch (role) {
     case STATEMENT_CREATE:
@@ -93,6 +102,7 @@ static void add_counts(StatementRole role, int64_t changed, const DuckRows *rows
     case STATEMENT_STAGE:
     case STATEMENT_REFUSE:
     case STATEMENT_EVOLVE:
+    case STATEMENT_MERGE:
     case STATEMENT_RUN:
     case STATEMENT_DROP:
     case STATEMENT_ROLE_COUNT:
@@ -104,6 +114,12 @@ static Status run_statement(Fixture *f, const StrategyInput *input, const Strate
                             Counts *counts) {
     DuckRows rows = {0};
     int64_t changed = 0;
+    if (statement->role == STATEMENT_MERGE) {
+        DuckMerged merged;
+        TRY(duck_merge(f->connection, statement->sql.text, &merged, &f->err));
+        add_merged(&merged, counts);
+        return OK;
+    }
     if (statement->role != STATEMENT_REFUSE && statement->role != STATEMENT_COUNT) {
         TRY(duck_execute(f->connection, statement->sql.text, &changed, &f->err));
     } else {

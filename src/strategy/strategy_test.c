@@ -9,8 +9,11 @@
 #include <cmocka.h>
 
 /* Of those that strategies ask for. */
-static const EngineCapabilities duckdb_like = {
-    .create_or_replace = true, .merge = true, .mutation_subquery = true, .except_in_delete = true};
+static const EngineCapabilities duckdb_like = {.create_or_replace = true,
+                                               .merge = true,
+                                               .merge_actions = true,
+                                               .mutation_subquery = true,
+                                               .except_in_delete = true};
 static const EngineCapabilities ducklake_like = {.create_or_replace = true, .merge = true, .mutation_subquery = true};
 static const EngineCapabilities plain_sql = {.mutation_subquery = true};
 static const EngineCapabilities no_subqueries = {.merge = true};
@@ -33,7 +36,7 @@ static char role_letter(StatementRole role) {
     static const char letters[STATEMENT_ROLE_COUNT] = {
         [STATEMENT_STAGE] = 's',  [STATEMENT_REFUSE] = '?', [STATEMENT_EVOLVE] = 'e', [STATEMENT_CREATE] = 'C',
         [STATEMENT_INSERT] = '+', [STATEMENT_UPDATE] = '~', [STATEMENT_DELETE] = '-', [STATEMENT_RUN] = 'r',
-        [STATEMENT_COUNT] = '#',  [STATEMENT_DROP] = 'd',
+        [STATEMENT_MERGE] = 'm',  [STATEMENT_COUNT] = '#',  [STATEMENT_DROP] = 'd',
     };
     return letters[role];
 }
@@ -111,7 +114,8 @@ static void test_02_1_1_roles_of_each_strategy(void **state) {
         {STRATEGY_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
         {STRATEGY_MERGE, true, true, false, &duckdb_like, "C+??", "s??#~#d"},
         {STRATEGY_MERGE, false, true, false, &plain_sql, "rC??", "ss??~+d"},
-        {STRATEGY_FULL_MERGE, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?ss-#~#dd"},
+        {STRATEGY_FULL_MERGE, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?ssmdd"},
+        {STRATEGY_FULL_MERGE, true, true, false, &duckdb_like, "C+?s?#rrd", "s?s?ss-#~#dd"},
         {STRATEGY_FULL_MERGE, false, true, false, &ducklake_like, "C?s?#rrd", "s?s?sss-#~#ddd"},
         {STRATEGY_FULL_MERGE, false, true, false, &plain_sql, "rC?ss?#rrd", "ss?ss?ssss-~+ddd"},
         {STRATEGY_HASH_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
@@ -146,7 +150,8 @@ static void checks_come_before_the_first_write(void **state) {
             StatementRole role = statements.items[j].role;
             assert_false(has_written && role == STATEMENT_REFUSE);
             has_written = has_written || role == STATEMENT_EVOLVE || role == STATEMENT_INSERT ||
-                          role == STATEMENT_UPDATE || role == STATEMENT_DELETE || role == STATEMENT_RUN;
+                          role == STATEMENT_UPDATE || role == STATEMENT_DELETE || role == STATEMENT_MERGE ||
+                          role == STATEMENT_RUN;
         }
         assert_true(has_written);
     }

@@ -15,6 +15,20 @@ static bool has_values(const Writer *writer) {
     "INSERT INTO {target} ({all @}) SELECT {all source.@} FROM {rows} AS source WHERE NOT EXISTS (SELECT 1 FROM "      \
     "{target} AS target WHERE {keys& target.@ = source.@})"
 
+bool upsert_whole(Writer *writer, const char *changed) {
+    if (!writer->is_owned || !writer->input->capabilities->merge_actions || !has_values(writer)) {
+        return false;
+    }
+    Str text = str_format(writer->arena,
+                          "MERGE INTO {target} AS target USING {rows} AS source ON ({keys& target.@ = source.@}) "
+                          "WHEN MATCHED AND (%s) THEN UPDATE SET {values @ = source.@} "
+                          "WHEN NOT MATCHED THEN INSERT ({all @}) VALUES ({all source.@}) "
+                          "WHEN NOT MATCHED BY SOURCE THEN DELETE RETURNING merge_action",
+                          changed);
+    writer_step(writer, STATEMENT_MERGE, str_to_c(writer->arena, text));
+    return true;
+}
+
 /* MERGE gives one number for its two actions: it is counted as updates, and what the table grew by is taken from
  * them. */
 static void merge(Writer *writer, const char *changed) {

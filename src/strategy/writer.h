@@ -136,5 +136,8 @@ void keys_collapse(Writer *writer, bool by_event);
 /* upsert.c: {rows} into the target by key. Matched rows are written where the template `changed` holds of `target` and
  * `source` (NULL: always). */
 void upsert(Writer *writer, const char *changed);
+/* The same, and rows of the target that match nothing are deleted, in one statement; false: nothing was written, since
+ * this engine or this table wants several. */
+bool upsert_whole(Writer *writer, const char *changed);
 
 #endif
