@@ -1,6 +1,7 @@
 """A window reads only its own rows where that is provably harmless (spec 02 §5, 04 §9)."""
 
 import random
+import shutil
 
 import pytest
 
@@ -95,6 +96,24 @@ def test_04_10_one_day_of_365_over_ten_million_rows_reads_two_percent(shop):
     shop.ok("restate", "--start", "2026-12-24", "--end", "2026-12-25")
     assert shop.query("SELECT * FROM m WHERE d = DATE '2026-12-24'") == whole
     assert whole[0][1] > 27_000
+
+
+def test_04_11_a_year_in_batches_equals_a_year_of_days(shop, make_project):
+    write_events(shop, 200_000, 365, 2048)
+    shop.write({"models/m.sql": daily(ROLLUP)})
+    shop.env["INTERLACE_NOW"] = "2027-06-01T00:00:00"
+    shop.ok("apply")
+    days = ("run", "--start", "2026-06-01", "--end", "2027-06-01")
+    seen = []
+    for batch in ("auto", "1"):
+        twin = make_project(name=f"batch-{batch}")
+        twin.env.update(shop.env)
+        shutil.copytree(shop.root, twin.root, dirs_exist_ok=True)
+        result = twin.json(*days, "--batch", batch)
+        seen.append((result["rows"], twin.query("FROM m ORDER BY ALL"), twin.json("intervals", "m")["intervals"]))
+    assert seen[0] == seen[1]
+    assert len(seen[0][1]) == 365
+    assert seen[0][2] == [["2026-06-01T00:00:00", "2027-06-01T00:00:00"]]
 
 
 def write_partitions(project, broken):
