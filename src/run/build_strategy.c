@@ -252,8 +252,9 @@ static Status append_once(Build *build, const SqlRelation *staged, Error *err) {
     TRY(delivery_was_made(build, &was_made, err));
     if (was_made) {
         build->rows = (RowCounts){.is_known = true};
-        session_note(build->context->session, "model '" STR_FMT "': run " STR_FMT " delivered its rows already",
-                     STR_ARG(build->task->model->name), STR_ARG(build->context->session->run_id));
+        session_note(build->context->session,
+                     "model '" STR_FMT "': its rows were delivered already, by an earlier attempt; nothing is appended",
+                     STR_ARG(build->task->model->name));
         return OK;
     }
     TRY(write_rows(build, staged, err));

@@ -45,14 +45,35 @@ Status delivery_prepare(EngineConnection *connection, const Model *model, Error 
     return engine_commit(connection, err);
 }
 
+/* The column is a TIMESTAMP in UTC: without the Z. */
+static void append_time(StrBuf *sql, Arena *arena, TimeUs time) {
+    Str iso = time_format_iso(arena, time);
+    strbuf_text(sql, "TIMESTAMP ");
+    sql_literal(sql, str_slice(iso, 0, iso.size - 1));
+}
+
+/* An apply delivers a change once. When it dies between its commit and its promotion, the next one finds what it
+ * delivered of this very version, later than anything that an environment shows. */
+static void append_interrupted_apply(StrBuf *sql, const Build *build) {
+    strbuf_text(sql, " OR (\"fingerprint\" = ");
+    sql_literal(sql, build->task->model->fingerprint);
+    strbuf_text(sql, " AND \"committed_at\" > ");
+    append_time(sql, build->arena, build->target.last_shown);
+    strbuf_char(sql, ')');
+}
+
 Status delivery_was_made(Build *build, bool *was_made_out, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "SELECT count(*) FROM ");
     sql_relation(&sql, record_table(build->task->model));
-    strbuf_text(&sql, " WHERE \"run\" = ");
-    sql_literal(&sql, build->context->session->run_id);
-    strbuf_text(&sql, " AND \"model\" = ");
+    strbuf_text(&sql, " WHERE \"model\" = ");
     sql_literal(&sql, build->task->model->name);
+    strbuf_text(&sql, " AND (\"run\" = ");
+    sql_literal(&sql, build->context->session->run_id);
+    if (build->context->options->verb == WINDOW_APPLY && !build->target.is_shown) {
+        append_interrupted_apply(&sql, build);
+    }
+    strbuf_char(&sql, ')');
     SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
     int64_t count = 0;
     TRY(engine_query_int(build->connection, &query, &count, err));
@@ -71,9 +92,8 @@ Status delivery_record(Build *build, Error *err) {
         sql_literal(&sql, texts[i]);
         strbuf_text(&sql, ", ");
     }
-    strbuf_format(&sql, "%lld, TIMESTAMP ", (long long)build->rows.inserted);
-    Str now = time_format_iso(build->arena, build->now);
-    sql_literal(&sql, str_slice(now, 0, now.size - 1)); /* without the Z: the column is UTC */
+    strbuf_format(&sql, "%lld, ", (long long)build->rows.inserted);
+    append_time(&sql, build->arena, build->now);
     strbuf_char(&sql, ')');
     SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
     return engine_execute(build->connection, &text, NULL, err);

@@ -133,10 +133,21 @@ static Status place_forward(const Targets *targets, const Model *model, BuildTar
     return OK;
 }
 
+static void set_shown(const Targets *targets, const Model *model, BuildTarget *target) {
+    for (size_t i = 0; i < targets->shown.count; i++) {
+        const Pointer *pointer = &targets->shown.items[i];
+        if (str_equal_fold(pointer->model, model->name)) {
+            target->is_shown |= str_equal(pointer->fingerprint, model->fingerprint);
+            target->last_shown = pointer->promoted_at > target->last_shown ? pointer->promoted_at : target->last_shown;
+        }
+    }
+}
+
 /* An external table is written in place, and every commit is seen there. */
 static Status place_external(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
     target->relation = delivery_place(model);
     target->is_external = true;
+    set_shown(targets, model, target);
     if (target->is_gated) {
         return OK;
     }

@@ -17,6 +17,8 @@ typedef struct BuildTarget {
     bool is_there;                 /* holds checked rows of this very version: the strategy goes on from them */
     bool is_served;                /* some environment shows it: every commit is visible to readers */
     bool is_recorded;              /* of a gated one: this version is known, perhaps by its delivery elsewhere */
+    bool is_shown;                 /* of a terminal model: an environment has this very version */
+    TimeUs last_shown;             /* … when an environment last took over a version of it; 0: never */
     const Snapshot *last_delivery; /* of a terminal model, to its present place; NULL: none yet */
     SqlRelation previous;          /* what `this` and `cursor` of a Python model read; empty name: nothing yet */
     SqlRelation seed;              /* copied into `relation` first; empty name: none */

@@ -98,19 +98,22 @@ Status state_intent_begin(StateStore *store, StateLock *lock, Intent *intent, Er
     "DELETE FROM pointers WHERE environment = ?2"                                                                      \
     " AND model IN (SELECT model FROM intent_pointers WHERE intent = ?1 AND fingerprint IS NULL)"
 
+/* A pointer that does not move keeps its time: whoever showed a relation first owns it. */
 #define PUT_POINTERS                                                                                                   \
     "INSERT INTO pointers (environment, model, fingerprint, revision, promoted_at)"                                    \
-    " SELECT ?2, model, fingerprint, revision, promoted_at FROM intent_pointers"                                       \
-    " WHERE intent = ?1 AND fingerprint IS NOT NULL"                                                                   \
+    " SELECT ?2, model, fingerprint, revision, CASE promoted_at WHEN 0 THEN ?3 ELSE promoted_at END"                   \
+    " FROM intent_pointers WHERE intent = ?1 AND fingerprint IS NOT NULL"                                              \
     " ON CONFLICT (environment, model) DO UPDATE SET model = excluded.model, fingerprint = excluded.fingerprint,"      \
-    " revision = excluded.revision, promoted_at = excluded.promoted_at"
+    " revision = excluded.revision, promoted_at = CASE"                                                                \
+    " WHEN pointers.fingerprint = excluded.fingerprint AND pointers.revision = excluded.revision"                      \
+    " THEN pointers.promoted_at ELSE excluded.promoted_at END"
 
 static Status move_pointers(StateStore *store, const Intent *intent, TimeUs now, Error *err) {
     StateValue id = state_int(intent->id);
     StateValue environment = state_text(intent->environment);
     TRY(state_execute(store, RELEASE_SNAPSHOTS, VALUES(id, environment, state_int(now)), err));
     TRY(state_execute(store, REMOVE_POINTERS, VALUES(id, environment), err));
-    return state_execute(store, PUT_POINTERS, VALUES(id, environment), err);
+    return state_execute(store, PUT_POINTERS, VALUES(id, environment, state_int(now)), err);
 }
 
 /* Pointers that generation ?2 has not, or that it has otherwise; and whether it has more than there are. */

@@ -85,7 +85,7 @@ typedef struct Pointer {
     Str environment; /* only where pointers of several are loaded */
     Str model, fingerprint;
     int64_t revision;
-    TimeUs promoted_at;
+    TimeUs promoted_at; /* since when; 0 in an intent: the moment of its promotion */
 } Pointer;
 DEFINE_VEC(PointerVec, pointer_vec, Pointer)
 

@@ -553,6 +553,26 @@ def test_02_4_5_append_doubles_but_a_repeated_run_does_not(project):
     assert len(delivered(project)) == 4
 
 
+@pytest.mark.parametrize("point", ["build.committed", "build.recorded", "apply.before_promotion"])
+def test_02_4_5_an_apply_after_one_that_died_delivers_its_change_once(project, point):
+    start(project, table("strategy: append"), "(1,'a')")
+    project.write(
+        {"models/t.sql": table("strategy: append", "SELECT id, upper(v) AS v FROM src.items")["models/t.sql"]}
+    )
+    assert project.run("apply", env={"INTERLACE_HOOK": f"{point}=kill"}).code == -signal.SIGKILL
+    assert delivered(project) == [[1, "A"], [1, "a"]]
+    result = project.ok("apply")
+    assert delivered(project) == [[1, "A"], [1, "a"]]
+    assert "its rows were delivered already" in result.stderr + result.stdout
+    assert project.json("plan")["empty"]
+    # The same version again, later: a change of its own.
+    for text in ("v", "upper(v) AS v"):
+        query = f"SELECT id, {text} FROM src.items"
+        project.write({"models/t.sql": table("strategy: append", query)["models/t.sql"]})
+        project.ok("apply")
+    assert delivered(project) == [[1, "A"], [1, "A"], [1, "a"], [1, "a"]]
+
+
 def test_02_4_5_killed_before_its_commit_the_retry_delivers(project):
     start(project, table("strategy: append"), "(1,'a')")
     again = {"INTERLACE_RUN_ID": "run-7"}

@@ -299,6 +299,21 @@ def test_04_3_the_owner_writes_in_place_and_the_others_see_it(june):
         assert len(tables.fetchall()) == 1
 
 
+def test_04_2_without_prod_the_environment_that_showed_it_first_is_the_owner(june):
+    june.ok("apply", "-e", "zoo")
+    june.ok("apply", "-e", "alps")
+    june.ok("restate", "-e", "zoo", "--start", "2026-06-11", "--end", "2026-06-12")
+    june.load("UPDATE days SET n = 1000 WHERE d = '2026-06-10'")
+    june.ok("restate", "-e", "alps", "--start", "2026-06-10", "--end", "2026-06-11")
+    shown = "SELECT n FROM m WHERE d = '2026-06-10'"
+    assert june.query(shown, env="alps") == [[1000]]
+    assert june.query(shown, env="zoo") != [[1000]]
+    june.ok("restate", "-e", "zoo", "--start", "2026-06-10", "--end", "2026-06-11")
+    with june.warehouse("data/wh.duckdb") as database:
+        tables = database.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'm\\_\\_%' ESCAPE '\\'")
+        assert len(tables.fetchall()) == 2
+
+
 def test_02_9_2_a_bound_with_an_offset_is_of_that_instant(june):
     june.write({"models/m.sql": daily(", backfill: none, interval: 1h"), "models/x.sql": "SELECT 1 AS a"})
     june.load("CREATE OR REPLACE TABLE days AS SELECT TIMESTAMP '2026-06-30 22:30' AS d, 1 AS n")
