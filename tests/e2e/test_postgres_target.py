@@ -7,8 +7,8 @@ import signal
 
 import pytest
 from postgres_server import PostgresServer, binary_folder
+from scenario import FIRST, HASH_OF_A, NINE, NINE_CHANGED, P0, SECOND, WINDOW, P, set_source
 from test_apply import wait_for_file
-from test_strategies import FIRST, HASH_OF_A, NINE, NINE_CHANGED, P0, SECOND, WINDOW, P, set_source
 
 MERGED = ["1|A", "2|b", "3|c", "4|d"]
 # header → rows (id|v), counts of the second run, ids whose rows keep ctid and xmin
