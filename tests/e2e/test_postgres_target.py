@@ -9,6 +9,7 @@ import pytest
 from postgres_server import PostgresServer, binary_folder
 from scenario import FIRST, HASH_OF_A, NINE, NINE_CHANGED, P0, SECOND, WINDOW, P, set_source
 from test_apply import wait_for_file
+from test_strategies import python_model, sql_model
 
 MERGED = ["1|A", "2|b", "3|c", "4|d"]
 # header → rows (id|v), counts of the second run, ids whose rows keep ctid and xmin
@@ -32,16 +33,17 @@ class Target:
     def __init__(self, project, server):
         self.project, self.server, self.schema = project, server, next(names)
 
-    def write(self, header, query="SELECT * FROM src.items", dsn=None):
+    def write(self, header, dsn=None, kind="sql"):
         keys = f"materialise: table, target: pg.{self.schema}.t, {header}"
         config = f"attach: {{src: data/src.duckdb, pg: '{dsn or self.server.dsn}'}}\ntimezone: UTC\n"
-        self.project.write({"interlace.yaml": config, "models/t.sql": f"/* interlace: {{{keys}}} */\n{query}"})
+        build = sql_model if kind == "sql" else python_model
+        self.project.write({"interlace.yaml": config, **build(keys, "src.items", "t")})
 
     def source(self, rows, columns="id, v, ts"):
         set_source(self.project, rows, columns)
 
-    def start(self, header, rows=FIRST, columns="id, v, ts"):
-        self.write(header)
+    def start(self, header, rows=FIRST, columns="id, v, ts", kind="sql"):
+        self.write(header, kind=kind)
         self.source(rows, columns)
         self.project.ok("apply", env={"INTERLACE_NOW": P0})
 
@@ -67,20 +69,32 @@ def counts(result):
 
 def second_run(target, header):
     verb = ("restate", *WINDOW) if "incremental" in header else ("run",)
-    return target.project.json(*verb, env={"INTERLACE_NOW": P})
+    return target.project.json(*verb, "-s", "+t", env={"INTERLACE_NOW": P})
 
 
-@pytest.mark.parametrize("panel", PANELS)
-def test_02_6_1_each_panel_gives_its_rows_and_counts(target, panel):
+# A Python model is incremental only with a key (spec 01 §5).
+@pytest.mark.parametrize(
+    ("panel", "kind"),
+    [(panel, kind) for panel in PANELS for kind in ("sql", "python") if (panel, kind) != ("8", "python")],
+)
+def test_02_6_1_each_panel_gives_its_rows_and_counts(target, panel, kind):
     header, rows, expected, untouched = PANELS[panel]
     by_window = "incremental" in header
-    target.start(header, (NINE if by_window else "") + FIRST)
+    target.start(header, (NINE if by_window else "") + FIRST, kind=kind)
     before = target.places(untouched)
     target.source((NINE_CHANGED if by_window else "") + SECOND)
     result = second_run(target, header)
     assert counts(result) == expected
     assert target.rows() == rows
     assert target.places(untouched) == before
+
+
+def test_02_3_2_matched_and_new_keys_of_a_merge(target):
+    target.write("strategy: merge, key: id")
+    target.project.load("CREATE TABLE items AS SELECT range AS id, 'a' AS v FROM range(400, 1000)")
+    target.project.ok("apply")
+    target.project.load("CREATE OR REPLACE TABLE items AS SELECT range AS id, 'b' AS v FROM range(1000)")
+    assert counts(target.project.json("run")) == (400, 600, 0)
 
 
 def test_02_6_versions_have_their_times(target):
@@ -271,6 +285,22 @@ def test_01_12_3_a_column_widens_while_others_are_delivered_beside_it(target):
     result = target.project.json("run", "--parallelism", "4")
     assert counts(result) == (1, 1, 0)
     assert target.sql("SELECT id, n FROM t ORDER BY id") == ["1|5000000000", "2|2", "3|3"]
+
+
+def test_01_12_3_a_python_model_widens_too(target):
+    target.start("strategy: merge, key: id", "(1, 1), (2, 2)", "id, n", kind="python")
+    target.source("(1, 5000000000, 'x')", "id, n, extra")
+    assert counts(target.project.json("run", "-s", "+t")) == (0, 1, 0)
+    assert target.sql("SELECT id, n, extra FROM t ORDER BY id") == ["1|5000000000|x", "2|2|"]
+
+
+def test_01_12_3_a_process_that_dies_leaves_the_column_as_it_was(target):
+    target.start("strategy: merge, key: id", "(1, 1)", "id, n")
+    target.source("(1, 5000000000)", "id, n")
+    assert target.project.run("run", env={"INTERLACE_HOOK": "build.written=kill"}).code == -signal.SIGKILL
+    assert target.sql(TYPE_OF_N) == ["integer"]
+    target.project.ok("run")
+    assert target.sql("SELECT * FROM t") == ["1|5000000000"]
 
 
 def test_01_12_3_an_integer_that_double_would_round_stops_the_delivery(target):

@@ -104,15 +104,15 @@ def python_arguments(header):
     return ", ".join(f'{key}="{value}"' for key, value in pairs)
 
 
-def sql_model(header, source):
-    return {"models/m.sql": f"/* interlace: {{{header}}} */\nSELECT * FROM {source}"}
+def sql_model(header, source, name="m"):
+    return {f"models/{name}.sql": f"/* interlace: {{{header}}} */\nSELECT * FROM {source}"}
 
 
-def python_model(header, source):
+def python_model(header, source, name="m"):
     return {
         "models/stg.sql": f"/* interlace: {{materialise: view}} */\nSELECT * FROM {source}",
-        "models/m.py": "from interlace import model\n"
-        f"@model({python_arguments(header)})\ndef m(stg):\n    return stg.reader()\n",
+        f"models/{name}.py": "from interlace import model\n"
+        f"@model({python_arguments(header)})\ndef {name}(stg):\n    return stg.reader()\n",
     }
 
 
