@@ -261,7 +261,7 @@ static Status run_statement(Build *build, const StrategyInput *input, const Stra
 #define CODE_ALONE "build.alone"
 
 bool build_must_be_alone(const Error *err) {
-    return engine_error_is_out_of_memory(err) || str_equal(error_detail_find(err, STR("code")), STR(CODE_ALONE));
+    return str_equal(error_detail_find(err, STR("code")), STR(CODE_ALONE));
 }
 
 /* What other sessions know of a table on a server is known to all of them, and theirs may be what it was before. */

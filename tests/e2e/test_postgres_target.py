@@ -287,6 +287,17 @@ def test_01_12_3_a_column_widens_while_others_are_delivered_beside_it(target):
     assert target.sql("SELECT id, n FROM t ORDER BY id") == ["1|5000000000", "2|2", "3|3"]
 
 
+@pytest.mark.parametrize("key", ["", ", key: id"])
+def test_01_12_3_windows_widen_too(target, key):
+    day = "TIMESTAMP '2026-07-0{} 08:00'"
+    target.start(f"strategy: incremental, time_column: ts{key}", f"(1, 1, {day.format(1)}), (2, 2, {day.format(2)})")
+    target.source(f"(1, 5000000000, {day.format(1)}), (2, 2, {day.format(2)}), (3, 3, {day.format(3)})")
+    bounds = ("--start", "2026-07-01", "--end", "2026-07-04")
+    result = target.project.ok("restate", *bounds, "--batch", "1", env={"INTERLACE_NOW": "2026-07-05T00:00:00"})
+    assert "failed" not in result.stdout + result.stderr
+    assert target.sql("SELECT id, v FROM t ORDER BY id") == ["1|5000000000", "2|2", "3|3"]
+
+
 def test_01_12_3_a_python_model_widens_too(target):
     target.start("strategy: merge, key: id", "(1, 1), (2, 2)", "id, n", kind="python")
     target.source("(1, 5000000000, 'x')", "id, n, extra")
