@@ -32,7 +32,9 @@ typedef struct EngineCapabilities {
     bool attach;            /* other databases can be made visible */
     bool row_counts;        /* statements tell how many rows they changed */
     bool parallel_writers;  /* connections may write at the same time; else the engine makes them wait, see below */
-    bool fixed_types;       /* of a target: ALTER cannot change the type of a column */
+    bool remote_alter;      /* of a target: its server alters it (postgres_execute), while no other build runs */
+    bool rows_by_place;     /* of a target: UPDATE and DELETE change wrong rows of a table that has partitions */
+    size_t name_limit;      /* of a target: bytes of a name that are kept, the rest is cut off; 0: all */
 } EngineCapabilities;
 
 typedef struct Engine Engine;

@@ -45,9 +45,9 @@ static void targets_tell_what_they_can(void **state) {
     assert_ok(engine_target_capabilities(g->engine, STR_EMPTY, &can, &g->err), &g->err);
     assert_true(can.create_or_replace);
     assert_ok(engine_target_capabilities(g->engine, STR("Out"), &can, &g->err), &g->err);
-    assert_true(can.create_or_replace && !can.fixed_types);
+    assert_true(can.create_or_replace && can.merge && !can.remote_alter && can.name_limit == 0);
     assert_ok(engine_target_capabilities(g->engine, STR("CRM"), &can, &g->err), &g->err);
-    assert_true(!can.create_or_replace && can.fixed_types);
+    assert_true(!can.create_or_replace && !can.merge && can.remote_alter && can.name_limit == 63);
     assert_failed(engine_target_capabilities(g->engine, STR("none"), &can, &g->err));
     assert_contains(g->err.message, "has no attachment 'none'");
 }

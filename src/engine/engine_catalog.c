@@ -91,18 +91,21 @@ Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas
 
 /* --- Attachments -------------------------------------------------------------------------------------------------- */
 
-/* DuckDB runs the statements itself and sends the rows: all of these were tried inside one transaction. */
+/* DuckDB runs the statements itself and sends the rows: all of these were tried inside one transaction. MERGE works
+ * too, but writes NULL into the columns that it does not name, where an INSERT leaves them their DEFAULT. */
 static const EngineCapabilities postgres_capabilities = {
     .create_or_replace = false, /* it works, but what others granted on the table would be gone */
     .star_exclude = true,
-    .merge = true,
+    .merge = false,
     .transactions = true,
     .mutation_subquery = true,
     .except_in_delete = true,
     .attach = true,
     .row_counts = true,
     .parallel_writers = true,
-    .fixed_types = true,
+    .remote_alter = true,
+    .rows_by_place = true,
+    .name_limit = 63,
 };
 
 static const AttachConfig *find_attachment(const Engine *engine, Str alias) {

@@ -169,6 +169,23 @@ static void columns_are_those_of_the_moment(void **state) {
     engine_release(connection);
 }
 
+/* What deliveries count on when they alter a column (strategy/columns.c). */
+static void an_alter_without_effect_shows_what_the_server_altered(void **state) {
+    Ground *g = *state;
+    EngineConnection *connection = connect_to_schema(g, "grow");
+    run(g, connection, "CALL postgres_execute('crm', 'CREATE TABLE grow.t (n int, d text DEFAULT ''dflt'')')");
+    assert_ok(engine_begin(connection, &g->err), &g->err);
+    run(g, connection, "INSERT INTO crm.grow.t (n) SELECT 1");
+    run(g, connection, "CALL postgres_execute('crm', 'ALTER TABLE grow.t ALTER COLUMN n TYPE bigint')");
+    run(g, connection, "ALTER TABLE crm.grow.t ADD COLUMN IF NOT EXISTS n BOOLEAN");
+    assert_str(columns_text(g, connection, "crm", "grow", "t"), "n BIGINT, d VARCHAR");
+    run(g, connection, "INSERT INTO crm.grow.t (n) SELECT 5000000000");
+    assert_int_equal(number(g, connection, "SELECT sum(n) FROM crm.grow.t WHERE d = 'dflt'"), 5000000001);
+    engine_rollback(connection);
+    assert_str(columns_text(g, connection, "crm", "grow", "t"), "n INTEGER, d VARCHAR");
+    engine_release(connection);
+}
+
 static void a_lost_race_is_a_conflict(void **state) {
     Ground *g = *state;
     EngineConnection *first = connect_to_schema(g, "race");
@@ -240,6 +257,7 @@ int main(void) {
         GROUND_TEST(tables_are_whole_after_rollbacks_and_failures),
         GROUND_TEST(the_cache_waits_for_other_sessions),
         GROUND_TEST(columns_are_those_of_the_moment),
+        GROUND_TEST(an_alter_without_effect_shows_what_the_server_altered),
         GROUND_TEST(a_lost_race_is_a_conflict),
         GROUND_TEST(it_is_read_only_unless_it_is_named),
         GROUND_TEST(lost_connections_show_no_password),

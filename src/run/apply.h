@@ -29,7 +29,7 @@ typedef struct ModelResult {
     int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
     Error error;   /* FAILED */
     CheckResultVec checks;
-    int64_t attempts; /* so far: 2 when it ran out of memory beside others and ran alone */
+    int64_t attempts; /* so far: 2 when it failed beside others and runs alone (apply_build.c) */
     RegistrationVec registrations;
     Arena *arena; /* of the results' texts */
 } ModelResult;

@@ -135,7 +135,8 @@ static TaskVerdict verdict_of_failure(Apply *apply, ModelResult *result, bool is
         result->outcome = OUTCOME_CANCELLED;
         return VERDICT_TASK_CANCELLED;
     }
-    if (engine_error_is_out_of_memory(&result->error) && !is_alone) {
+    bool wants_to_be_alone = engine_error_is_out_of_memory(&result->error) || build_must_be_alone(&result->error);
+    if (wants_to_be_alone && !is_alone) {
         return VERDICT_TASK_AGAIN_ALONE;
     }
     result->outcome = OUTCOME_FAILED;

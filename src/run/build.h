@@ -29,5 +29,7 @@ typedef struct BuildContext {
 /* Carries out one task on a builder thread. On success `result` has outcome, rows and check results (in `arena`). */
 MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result,
                              Error *err);
+/* Nothing is wrong with the task, but it has to be carried out while no other runs. */
+bool build_must_be_alone(const Error *err);
 
 #endif

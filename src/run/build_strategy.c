@@ -73,6 +73,35 @@ static Str instant(const Build *build, TimeColumnKind kind) {
     return edge(build, wall, TIME_COLUMN_NAIVE);
 }
 
+/* The engine names the rows that it changes by their places. In a table of partitions, or one that others inherit from,
+ * each part has such a place. */
+static Status refuse_parts(const Build *build, Error *err) {
+    SqlRelation target = build->target.relation;
+    AUTO(strbuf) StrBuf question = {0};
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&question, "SELECT 1 FROM pg_inherits JOIN pg_class AS c ON c.oid = inhparent "
+                           "JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE lower(n.nspname) = lower(");
+    sql_literal(&question, target.schema);
+    strbuf_text(&question, ") AND lower(c.relname) = lower(");
+    sql_literal(&question, target.name);
+    strbuf_char(&question, ')');
+    sql_remote_call(&sql, "SELECT count(*) FROM postgres_query", target.catalog, strbuf_str(&question));
+    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
+    int64_t parts = 0;
+    TRY(engine_query_int(build->connection, &text, &parts, err));
+    if (parts == 0) {
+        return OK;
+    }
+    const Model *model = build->task->model;
+    (void)error_set_at(err, ERROR_PLAN, model->place,
+                       "model '" STR_FMT "': its target " STR_FMT " has partitions, of which strategy %s would change "
+                       "wrong rows",
+                       STR_ARG(model->name), STR_ARG(model->target), strategy_name(model->strategy));
+    error_code(err, STR("target_parts"));
+    error_hint(err, "deliver to a table without partitions, or use `strategy: append` or `replace`");
+    return FAILED;
+}
+
 /* The target as it is; an external one may have come or changed since the command began. */
 static Status add_target_columns(Build *build, StrategyInput *input, Error *err) {
     bool may_be_there = build->target.is_there || build->target.seed.name.size > 0 || build->target.is_external;
@@ -82,7 +111,8 @@ static Status add_target_columns(Build *build, StrategyInput *input, Error *err)
         TRY(engine_relation_columns(build->connection, build->target.relation, build->arena, &exists, columns, err));
     }
     input->target_columns = exists ? columns : NULL;
-    return OK;
+    bool finds_rows = strategy_is_accumulating(build->task->model->strategy);
+    return exists && finds_rows && input->capabilities->rows_by_place ? refuse_parts(build, err) : OK;
 }
 
 static Str schema_policy(const Model *model) {
@@ -184,12 +214,41 @@ static void add_changed(Build *build, StatementRole role, int64_t changed) {
     }
 }
 
-/* DuckDB changes no type of a table that has an index. */
-static Status hint_at_indexes(const Build *build, const StrategyStatement *statement, Error *err) {
-    if (statement->role == STATEMENT_EVOLVE && build->physical.wanted.count > 0) {
+/* "DETAIL:  rule _RETURN on view mart.report depends on column "n"": PostgreSQL changes no column that a view reads. */
+static void hint_at_dependent(Error *err) {
+    const Str mark = STR("DETAIL:");
+    Str text = error_detail_find(err, STR("engine_text"));
+    size_t start = str_find(text, mark);
+    if (start != STR_NOT_FOUND) {
+        Str detail = str_skip(text, start + mark.size);
+        size_t end = str_find_char(detail, '\n');
+        detail = str_trim(end == STR_NOT_FOUND ? detail : str_slice(detail, 0, end));
+        error_hint(err, STR_FMT ": drop it, run again, and create it anew", STR_ARG(detail));
+    }
+}
+
+/* The extension sends values of an UPDATE by way of a table of the engine's types. */
+static void hint_at_types(Error *err) {
+    const Str signs[] = {STR(" is of type "), STR("in Postgres must be named")};
+    for (size_t i = 0; i < COUNT_OF(signs); i++) {
+        if (str_find(err->message, signs[i]) != STR_NOT_FOUND) {
+            error_hint(err, "types that only PostgreSQL has (jsonb, an enum, a domain) take new rows, but no changed "
+                            "ones: store the column there as text, or use `strategy: append` or `replace`");
+        }
+    }
+}
+
+/* What stands in the way, when we know it. */
+static void hint_at_obstacle(const Build *build, const StrategyInput *input, StatementRole role, Error *err) {
+    bool is_remote = input->capabilities->remote_alter;
+    if (role == STATEMENT_UPDATE && is_remote) {
+        hint_at_types(err);
+    } else if (role == STATEMENT_EVOLVE && is_remote) {
+        hint_at_dependent(err);
+    } else if (role == STATEMENT_EVOLVE && build->physical.wanted.count > 0) {
+        /* DuckDB changes no type of a table that has an index. */
         error_hint(err, "an index may stand in the way: take it out of the model, apply, and put it back afterwards");
     }
-    return FAILED;
 }
 
 static Status run_statement(Build *build, const StrategyInput *input, const StrategyStatement *statement, Error *err) {
@@ -205,9 +264,30 @@ static Status run_statement(Build *build, const StrategyInput *input, const Stra
     }
     int64_t changed = 0;
     if (failed(engine_execute(build->connection, &statement->sql, &changed, err))) {
-        return hint_at_indexes(build, statement, err);
+        hint_at_obstacle(build, input, statement->role, err);
+        return FAILED;
     }
     add_changed(build, statement->role, changed);
+    return OK;
+}
+
+#define CODE_ALONE "build.alone"
+
+bool build_must_be_alone(const Error *err) {
+    return str_equal(error_detail_find(err, STR("code")), STR(CODE_ALONE));
+}
+
+/* What other sessions know of a table on a server is known to all of them, and theirs may be what it was before. */
+static Status check_alone(const Build *build, const StrategyInput *input, const StrategyStatementVec *statements,
+                          Error *err) {
+    bool is_alone = build->result->attempts > 1;
+    for (size_t i = 0; input->capabilities->remote_alter && !is_alone && i < statements->count; i++) {
+        if (statements->items[i].role == STATEMENT_EVOLVE) {
+            (void)error_set(err, ERROR_EXECUTION, "the columns of the target change, which no other build may see");
+            error_code(err, STR(CODE_ALONE));
+            return FAILED;
+        }
+    }
     return OK;
 }
 
@@ -215,6 +295,7 @@ static Status run_strategy(Build *build, const StrategyInput *input, Error *err)
     StrategyStatementVec statements = {0};
     StrVec notes = {0};
     TRY(strategy_write(build->task->model->strategy, input, build->arena, &statements, &notes, err));
+    TRY(check_alone(build, input, &statements, err));
     build->rows = (RowCounts){.is_known = input->capabilities->row_counts && input->materialise != MATERIALISE_VIEW};
     for (size_t i = 0; i < statements.count; i++) {
         TRY(run_statement(build, input, &statements.items[i], err));

@@ -36,7 +36,7 @@ static void take_failure(WindowRun *run, Window window, Error *err) {
     error_move(&run->first, err);
 }
 
-/* FAILED: the command is being stopped; what failed otherwise is in `run`. */
+/* FAILED: the command is being stopped, or no window can be filled yet; what failed otherwise is in `run`. */
 static Status run_window(WindowRun *run, Window window, Error *err) {
     Build *build = run->build;
     bool keep_going = build->context->options->keep_going;
@@ -51,7 +51,7 @@ static Status run_window(WindowRun *run, Window window, Error *err) {
         return OK;
     }
     engine_rollback(build->connection);
-    if (err->kind == ERROR_INTERRUPTED || err->kind == ERROR_LOCK || is_stopping(build)) {
+    if (err->kind == ERROR_INTERRUPTED || err->kind == ERROR_LOCK || is_stopping(build) || build_must_be_alone(err)) {
         return FAILED;
     }
     int64_t grains = grain_count(build->target.grain, window.start, window.end);

@@ -128,11 +128,7 @@ static void append_drop(const PhysicalWork *work, const PhysicalObject *object, 
 static Status execute(const PhysicalWork *work, EngineConnection *connection, Str statement, Arena *arena, Error *err) {
     AUTO(strbuf) StrBuf call = {0};
     if (work->place == PLACE_POSTGRES) {
-        strbuf_text(&call, "CALL postgres_execute(");
-        sql_literal(&call, work->relation.catalog);
-        strbuf_text(&call, ", ");
-        sql_literal(&call, statement);
-        strbuf_char(&call, ')');
+        sql_remote_call(&call, "CALL postgres_execute", work->relation.catalog, statement);
         statement = strbuf_copy(&call, arena);
     }
     SqlText sql = sql_text_own(arena, statement);
@@ -185,11 +181,7 @@ static void append_postgres_question(const PhysicalWork *work, StrBuf *sql) {
                   "SELECT attname::text || ' NOT NULL' FROM pg_attribute "
                   "WHERE attrelid = %s::regclass AND attnum > 0 AND attnotnull",
                   regclass, regclass, regclass);
-    strbuf_text(sql, "SELECT * FROM postgres_query(");
-    sql_literal(sql, work->relation.catalog);
-    strbuf_text(sql, ", ");
-    sql_literal(sql, strbuf_str(&question));
-    strbuf_char(sql, ')');
+    sql_remote_call(sql, "SELECT * FROM postgres_query", work->relation.catalog, strbuf_str(&question));
 }
 
 static Status list_present(const PhysicalWork *work, EngineConnection *connection, Arena *arena, StrVec *names_out,

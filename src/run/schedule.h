@@ -2,7 +2,7 @@
  * are no levels. Knows nothing of models: `run` does the work, on a thread of the schedule.
  *
  * The first failure stops the rest (or, with keep_going, only what needs the failed one); running tasks are then told
- * to end by `interrupt`. A task that ran out of shared memory may ask to be run once more while nothing else runs. */
+ * to end by `interrupt`. A task that failed beside others may ask to be run once more while nothing else runs. */
 #ifndef INTERLACE_RUN_SCHEDULE_H
 #define INTERLACE_RUN_SCHEDULE_H
 

@@ -40,3 +40,11 @@ void sql_identifier_list(StrBuf *sql, const Str *names, size_t count) {
         sql_identifier(sql, names[i]);
     }
 }
+
+void sql_remote_call(StrBuf *sql, const char *function, Str alias, Str statement) {
+    strbuf_format(sql, "%s(", function);
+    sql_literal(sql, alias);
+    strbuf_text(sql, ", ");
+    sql_literal(sql, statement);
+    strbuf_char(sql, ')');
+}

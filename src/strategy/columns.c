@@ -17,18 +17,46 @@ void columns_add_computed(Writer *writer, Str name, Str type, Str value) {
 
 /* --- Evolution of the target -------------------------------------------------------------------------------------- */
 
-static void push_alter(Writer *writer, const char *action, Str column, const char *before_type, Str type) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "ALTER TABLE ");
-    sql_relation(&sql, writer->input->target);
-    strbuf_format(&sql, " %s ", action);
-    sql_identifier(&sql, column);
-    strbuf_format(&sql, "%s" STR_FMT, before_type, STR_ARG(type));
+static void push_evolve(Writer *writer, const StrBuf *sql) {
     StrategyStatement statement = {
         .role = STATEMENT_EVOLVE,
-        .sql = sql_text_own(writer->arena, strbuf_copy(&sql, writer->arena)),
+        .sql = sql_text_own(writer->arena, strbuf_copy(sql, writer->arena)),
     };
     strategy_statement_vec_push(writer->arena, &writer->evolves, statement);
+}
+
+static void append_alter(StrBuf *sql, SqlRelation table, const char *action, Str column, const char *before_type,
+                         Str type) {
+    strbuf_text(sql, "ALTER TABLE ");
+    sql_relation(sql, table);
+    strbuf_format(sql, " %s ", action);
+    sql_identifier(sql, column);
+    strbuf_format(sql, "%s" STR_FMT, before_type, STR_ARG(type));
+}
+
+/* The server alters the table. What the engine knows of it is old then, and it would misread the rows: an ALTER of its
+ * own, in which there is nothing to do, makes it look again. */
+static void push_remote_alter(Writer *writer, const char *action, Str column, const char *before_type, Str type) {
+    SqlRelation target = writer->input->target;
+    SqlRelation there = {.schema = target.schema, .name = target.name};
+    AUTO(strbuf) StrBuf alter = {0};
+    AUTO(strbuf) StrBuf call = {0};
+    AUTO(strbuf) StrBuf look_again = {0};
+    append_alter(&alter, there, action, column, before_type, type_in_postgres(type, writer->arena));
+    sql_remote_call(&call, "CALL postgres_execute", target.catalog, strbuf_str(&alter));
+    append_alter(&look_again, target, "ADD COLUMN IF NOT EXISTS", column, " ", STR("BOOLEAN"));
+    push_evolve(writer, &call);
+    push_evolve(writer, &look_again);
+}
+
+static void push_alter(Writer *writer, const char *action, Str column, const char *before_type, Str type) {
+    if (writer->input->capabilities->remote_alter) {
+        push_remote_alter(writer, action, column, before_type, type);
+        return;
+    }
+    AUTO(strbuf) StrBuf sql = {0};
+    append_alter(&sql, writer->input->target, action, column, before_type, type);
+    push_evolve(writer, &sql);
 }
 
 static bool policy_is(const Writer *writer, Str policy) {
@@ -80,20 +108,6 @@ static void refuse_rounding(Writer *writer, Str column, Str widened) {
     strategy_statement_vec_push(writer->arena, &writer->evolves, statement);
 }
 
-static Status refuse_widening(const Writer *writer, const BoundColumn *column, Str stored, Error *err) {
-    (void)error_set(err, ERROR_PLAN,
-                    "model '" STR_FMT "': column '" STR_FMT "' is " STR_FMT " in the target and " STR_FMT
-                    " in the query, and the type of a column there cannot be changed from here",
-                    STR_ARG(writer->input->model), STR_ARG(column->name), STR_ARG(stored),
-                    STR_ARG(column->source_type));
-    error_code(err, STR("schema_fixed_type"));
-    error_detail(err, STR("model"), writer->input->model);
-    error_detail(err, STR("column"), column->name);
-    error_hint(err, "change it there by hand (ALTER TABLE … ALTER COLUMN " STR_FMT " TYPE …), or cast in the query",
-               STR_ARG(column->name));
-    return FAILED;
-}
-
 static void widen_column(Writer *writer, BoundColumn *column, Str stored) {
     column->type = column->source_type;
     if (type_widening_rounds(stored, column->type)) {
@@ -116,9 +130,6 @@ static Status fit_type(Writer *writer, BoundColumn *column, const DuckColumn *st
     TypeChange change = type_change(stored->type, column->source_type);
     if (change == TYPE_SAME || policy_is(writer, STR("ignore"))) {
         return OK;
-    }
-    if (change == TYPE_WIDENS && writer->input->capabilities->fixed_types) {
-        return refuse_widening(writer, column, stored->type, err);
     }
     if (change == TYPE_WIDENS) {
         widen_column(writer, column, stored->type);
@@ -178,6 +189,29 @@ static Status refuse_repeated_names(const Writer *writer, Error *err) {
     return FAILED;
 }
 
+/* The server would cut the name off without a word, and not find it again. */
+static Status check_length(const Writer *writer, const char *what, Str name, Error *err) {
+    size_t limit = writer->input->capabilities->name_limit;
+    if (limit == 0 || name.size <= limit) {
+        return OK;
+    }
+    (void)error_set(err, ERROR_PLAN,
+                    "model '" STR_FMT "': the name of %s '" STR_FMT "' has %zu bytes, and the target keeps only %zu",
+                    STR_ARG(writer->input->model), what, STR_ARG(name), name.size, limit);
+    error_code(err, STR("name_length"));
+    error_hint(err, "give it a shorter name");
+    return FAILED;
+}
+
+static Status check_lengths(const Writer *writer, Error *err) {
+    TRY(check_length(writer, "schema", writer->input->target.schema, err));
+    TRY(check_length(writer, "table", writer->input->target.name, err));
+    for (size_t i = 0; i < writer->columns.count; i++) {
+        TRY(check_length(writer, "column", writer->columns.items[i].name, err));
+    }
+    return OK;
+}
+
 static Status missing_column(const Writer *writer, const char *what, Str name, Error *err) {
     AUTO(strbuf) StrBuf names = {0};
     for (size_t i = 0; i < writer->columns.count; i++) {
@@ -220,6 +254,7 @@ Status columns_bind(Writer *writer, Error *err) {
     for (size_t i = 0; i < columns->count; i++) {
         TRY(bind_column(writer, &columns->items[i], err));
     }
+    TRY(check_lengths(writer, err));
     TRY(bind_keys(writer, err));
     return bind_time(writer, err);
 }

@@ -265,6 +265,62 @@ static void replace_makes_an_empty_table_for_an_appender(void **state) {
                                         "(\"id\" BIGINT, \"a b\" STRUCT(x INTEGER))");
 }
 
+/* --- Targets on a server ------------------------------------------------------------------------------------------ */
+
+static const EngineCapabilities server_like = {.mutation_subquery = true, .remote_alter = true, .name_limit = 63};
+
+static Status append_to_server(Arena *arena, const DuckColumnVec *columns, const DuckColumnVec *target_columns,
+                               StrategyStatementVec *statements, Error *err) {
+    StrategyInput input = {
+        .model = STR("m"),
+        .materialise = MATERIALISE_TABLE,
+        .target = {.catalog = STR("pg"), .schema = STR("s"), .name = STR("it's")},
+        .source = sql_text_own(arena, STR("SELECT 1")),
+        .columns = columns,
+        .target_columns = target_columns,
+        .scratch = {.name = STR("w")},
+        .capabilities = &server_like,
+    };
+    return strategy_write(STRATEGY_APPEND, &input, arena, statements, NULL, err);
+}
+
+static void test_01_12_3_a_server_alters_its_table_and_the_engine_looks_again(void **state) {
+    (void)state;
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error err = {0};
+    StrategyStatementVec statements = {0};
+    DuckColumnVec columns = {0}, target_columns = {0};
+    duck_column_vec_push(arena, &columns, (DuckColumn){STR("n"), STR("DOUBLE")});
+    duck_column_vec_push(arena, &columns, (DuckColumn){STR("more"), STR("BLOB[]")});
+    duck_column_vec_push(arena, &target_columns, (DuckColumn){STR("N"), STR("INTEGER")});
+    assert_false(failed(append_to_server(arena, &columns, &target_columns, &statements, &err)));
+    static const char *const expected[] = {
+        "CALL postgres_execute('pg', 'ALTER TABLE \"s\".\"it''s\" ALTER COLUMN \"N\" TYPE double precision')",
+        "ALTER TABLE \"pg\".\"s\".\"it's\" ADD COLUMN IF NOT EXISTS \"N\" BOOLEAN",
+        "CALL postgres_execute('pg', 'ALTER TABLE \"s\".\"it''s\" ADD COLUMN \"more\" bytea[]')",
+        "ALTER TABLE \"pg\".\"s\".\"it's\" ADD COLUMN IF NOT EXISTS \"more\" BOOLEAN",
+    };
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        assert_int_equal(statements.items[i].role, STATEMENT_EVOLVE);
+        assert_str(statements.items[i].sql.text, expected[i]);
+    }
+}
+
+static void test_01_12_3_names_that_a_server_would_cut_are_refused(void **state) {
+    (void)state;
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error err = {0};
+    StrategyStatementVec statements = {0};
+    DuckColumnVec columns = {0};
+    Str name = STR("a123456789b123456789c123456789d123456789e123456789f123456789g123");
+    duck_column_vec_push(arena, &columns, (DuckColumn){str_slice(name, 0, 63), STR("INTEGER")});
+    assert_false(failed(append_to_server(arena, &columns, NULL, &statements, &err)));
+    columns.items[0].name = name;
+    assert_true(failed(append_to_server(arena, &columns, NULL, &statements, &err)));
+    assert_int_equal(err.kind, ERROR_PLAN);
+    assert_has(err.message, "g123' has 64 bytes, and the target keeps only 63");
+}
+
 /* --- Places ------------------------------------------------------------------------------------------------------- */
 
 static void statements_keep_the_places_of_the_query(void **state) {
@@ -306,6 +362,8 @@ int main(void) {
         cmocka_unit_test(replace_makes_the_table_anew_from_the_query),
         cmocka_unit_test(replace_of_a_view_model_makes_a_view),
         cmocka_unit_test(replace_makes_an_empty_table_for_an_appender),
+        cmocka_unit_test(test_01_12_3_a_server_alters_its_table_and_the_engine_looks_again),
+        cmocka_unit_test(test_01_12_3_names_that_a_server_would_cut_are_refused),
         cmocka_unit_test(statements_keep_the_places_of_the_query),
     };
     return cmocka_run_group_tests_name("strategy", tests, NULL, NULL);

@@ -36,3 +36,41 @@ TypeChange type_change(Str stored, Str arriving) {
 bool type_widening_rounds(Str stored, Str widened) {
     return number_rank(stored) == NUMBER_BIGINT && number_rank(widened) == NUMBER_DOUBLE;
 }
+
+/* Types that both spell alike are not here. Those without a counterpart become what the extension makes of them. */
+static const struct PostgresType {
+    Str name, there;
+} postgres_types[] = {
+    {STR_INIT("TINYINT"), STR_INIT("smallint")},
+    {STR_INIT("UTINYINT"), STR_INIT("bigint")},
+    {STR_INIT("USMALLINT"), STR_INIT("bigint")},
+    {STR_INIT("UINTEGER"), STR_INIT("bigint")},
+    {STR_INIT("UBIGINT"), STR_INIT("numeric(20)")},
+    {STR_INIT("HUGEINT"), STR_INIT("double precision")},
+    {STR_INIT("FLOAT"), STR_INIT("real")},
+    {STR_INIT("DOUBLE"), STR_INIT("double precision")},
+    {STR_INIT("BLOB"), STR_INIT("bytea")},
+    {STR_INIT("TIMESTAMP_S"), STR_INIT("timestamp")},
+    {STR_INIT("TIMESTAMP_MS"), STR_INIT("timestamp")},
+    {STR_INIT("TIMESTAMP_NS"), STR_INIT("timestamp")},
+    {STR_INIT("UHUGEINT"), STR_INIT("varchar")},
+    {STR_INIT("BIT"), STR_INIT("varchar")},
+};
+
+static Str postgres_name(Str type) {
+    for (size_t i = 0; i < COUNT_OF(postgres_types); i++) {
+        if (str_equal_fold(type, postgres_types[i].name)) {
+            return postgres_types[i].there;
+        }
+    }
+    return str_starts_with_fold(type, STR("MAP(")) ? STR("varchar") : type;
+}
+
+Str type_in_postgres(Str type, Arena *arena) {
+    const Str list = STR("[]");
+    if (str_ends_with(type, list)) {
+        Str item = type_in_postgres(str_slice(type, 0, type.size - list.size), arena);
+        return str_format(arena, STR_FMT "[]", STR_ARG(item));
+    }
+    return postgres_name(type);
+}

@@ -94,6 +94,8 @@ typedef enum TypeChange {
     TYPE_CASTS   /* values are cast to the stored type, which may fail */
 } TypeChange;
 TypeChange type_change(Str stored, Str arriving);
+/* As PostgreSQL spells the type that its extension stores values of `type` as. */
+Str type_in_postgres(Str type, Arena *arena);
 /* Some integers change when the stored type becomes `widened`. */
 bool type_widening_rounds(Str stored, Str widened);
 

@@ -4,20 +4,7 @@ that owns tables. Rows, counts, and what is physically left alone."""
 import dataclasses
 
 import pytest
-
-P0 = "2026-07-02T08:30:00"
-P = "2026-07-02T12:00:00"
-FIRST = (
-    "(1,'a',TIMESTAMP '2026-07-02 08:00'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (3,'c',TIMESTAMP '2026-07-02 08:00')"
-)
-SECOND = (
-    "(1,'A',TIMESTAMP '2026-07-02 09:15'), (2,'b',TIMESTAMP '2026-07-02 08:00'), (4,'d',TIMESTAMP '2026-07-02 09:40')"
-)
-# First of the rows: the engine closes the gaps that deleted rows leave before others.
-NINE = "(9,'z',TIMESTAMP '2026-07-01 08:00'), "
-NINE_CHANGED = "(9,'ZZ',TIMESTAMP '2026-07-01 08:00'), "
-WINDOW = ("--start", "2026-07-02", "--end", "2026-07-03")
-HASH_OF_A = "c86712ff194a2814e6b1b447d678b103"
+from scenario import FIRST, HASH_OF_A, NINE, NINE_CHANGED, P0, SECOND, WINDOW, P, set_source
 
 
 @dataclasses.dataclass
@@ -117,20 +104,16 @@ def python_arguments(header):
     return ", ".join(f'{key}="{value}"' for key, value in pairs)
 
 
-def sql_model(header, source):
-    return {"models/m.sql": f"/* interlace: {{{header}}} */\nSELECT * FROM {source}"}
+def sql_model(header, source, name="m"):
+    return {f"models/{name}.sql": f"/* interlace: {{{header}}} */\nSELECT * FROM {source}"}
 
 
-def python_model(header, source):
+def python_model(header, source, name="m"):
     return {
         "models/stg.sql": f"/* interlace: {{materialise: view}} */\nSELECT * FROM {source}",
-        "models/m.py": "from interlace import model\n"
-        f"@model({python_arguments(header)})\ndef m(stg):\n    return stg.reader()\n",
+        f"models/{name}.py": "from interlace import model\n"
+        f"@model({python_arguments(header)})\ndef {name}(stg):\n    return stg.reader()\n",
     }
-
-
-def set_source(project, rows, columns="id, v, ts"):
-    project.load(f"CREATE OR REPLACE TABLE items AS SELECT * FROM (VALUES {rows}) t({columns})")
 
 
 def write_project(project, engine, files):
