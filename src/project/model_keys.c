@@ -296,9 +296,6 @@ static void read_name_first(ModelReader *reader, const ConfigValue *map) {
 
 /* A default that is written out and one that is not are the same model. */
 static void complete_defaults(Model *model) {
-    if (model->concurrency == 0) {
-        model->concurrency = 1;
-    }
     if (model->strategy != STRATEGY_INCREMENTAL) {
         return;
     }

@@ -302,7 +302,7 @@ static void values_arrive_in_the_model(void **state) {
     assert_str(model->contract.items[0].type, "BIGINT", "type");
     assert_str(model->contract.items[1].type, "", "no type");
     assert_int_equal(model->lookback, 2);
-    assert_int_equal(model->concurrency, 1);
+    assert_int_equal(model->concurrency, 0);
     assert_str(model->backfill, "2026-01-01", "an unquoted date is its text");
 }
 

@@ -54,6 +54,7 @@ typedef struct ApplyOptions {
     Str start, end;                 /* RUN, RESTATE: ISO texts; empty: no bound */
     bool catch_up;                  /* RUN: every complete grain since the ledger's end */
     int64_t batch;                  /* most grains a statement; 0: the model's own */
+    int64_t concurrency;            /* most batches of a model at once; 0: the model's own */
     bool newest_first;              /* order of the windows */
     bool force;                     /* lifts the breaking gate */
     bool forward_only;              /* APPLY: PlanOptions.forward_only */
