@@ -98,7 +98,7 @@ Status run_dry(Cli *cli, const ApplyOptions *options, ErrorList *faults) {
     TRY(run_preview(session, options, &preview, faults));
     if (cli_wants_json(cli) || cli_wants_json_lines(cli)) {
         JsonWriter *writer = cli_json_begin(cli);
-        run_json_write_tasks(preview->plan, preview->targets, options->verb, writer);
+        run_json_write_tasks(preview->plan, preview->targets, options->verb, NULL, writer);
         cli_json_end(cli);
     } else {
         append_preview(cli, preview);

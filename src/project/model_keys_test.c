@@ -113,6 +113,8 @@ static const KeyCase sql_keys[] = {
     {"schema",        "",          "reject",          BAD,  "[]",            BAD,  "{columns: manage}",     BAD},
     {"batch",         INCREMENTAL, "auto",            "ok", "[auto]",        BAD,  "{a: b}",                BAD},
     {"batch",         INCREMENTAL, "0",               BAD,  "[1]",           BAD,  "{}",                    BAD},
+    {"batch_rows",    INCREMENTAL, "5",               "ok", "[2]",           BAD,  "{a: b}",                BAD},
+    {"batch_rows",    INCREMENTAL, "0",               BAD,  "[]",            BAD,  "{}",                    BAD},
     {"concurrency",   INCREMENTAL, "2",               "ok", "[2]",           BAD,  "{a: b}",                BAD},
     {"concurrency",   INCREMENTAL, "0",               BAD,  "[]",            BAD,  "{}",                    BAD},
     {"clock",         INCREMENTAL, "window",          "ok", "[wall]",        BAD,  "{a: b}",                BAD},

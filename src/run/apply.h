@@ -26,8 +26,9 @@ typedef struct ModelResult {
     ModelOutcome outcome;
     double seconds;
     RowCounts rows;
-    int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
-    Error error;   /* FAILED */
+    int64_t tasks;     /* done: grains of windows, or 1 for a first build and a whole model */
+    WindowVec batches; /* what was to be done, in its order; nothing for a first build and a whole model */
+    Error error;       /* FAILED */
     CheckResultVec checks;
     int64_t attempts; /* so far: 2 when it ran out of memory beside others and ran alone */
     RegistrationVec registrations;

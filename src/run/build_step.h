@@ -103,6 +103,11 @@ typedef struct BuildAhead {
 MUST_CHECK Status build_read_ahead(const Build *start, Window window, BuildAhead *ahead, Error *err);
 void build_ahead_close(BuildAhead *ahead);
 
+/* ---- build_batches.c */
+
+/* The due windows in batches, in the order in which they are done. */
+MUST_CHECK Status build_batches(Build *build, WindowVec *batches_out, Error *err);
+
 /* ---- build_windows.c */
 
 /* All windows of an incremental model, each batch a transaction by `build_one`. */

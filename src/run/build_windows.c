@@ -83,20 +83,6 @@ static Status run_window(WindowRun *run, Window window, Error *err) {
     return run_window(run, (Window){middle, window.end}, err);
 }
 
-static WindowVec batches_of(const Build *build) {
-    const BuildTarget *target = &build->target;
-    WindowVec batches = {0};
-    interval_set_batches(build->arena, &target->work.due, target->grain, target->batch, &batches);
-    if (build->context->options->newest_first) {
-        for (size_t i = 0; i < batches.count / 2; i++) {
-            Window other = batches.items[i];
-            batches.items[i] = batches.items[batches.count - 1 - i];
-            batches.items[batches.count - 1 - i] = other;
-        }
-    }
-    return batches;
-}
-
 static Status tell_failures(WindowRun *run, Error *err) {
     Build *build = run->build;
     int64_t rest = run->total - run->done - (int64_t)run->failed.count;
@@ -211,14 +197,15 @@ Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err)
     }
     WindowRun run = {
         .build = build,
-        .batches = batches_of(build),
         .build_one = build_one,
         .halves = build->target.batch == BATCH_AUTO,
         .total = interval_set_grains(&build->target.work.due, build->target.grain),
     };
+    TRY(build_batches(build, &run.batches, err));
+    TRY(build_take_out(build, err));
+    build->result->batches = run.batches;
     error_init(&run.first);
     error_init(&run.stopped);
-    TRY(build_take_out(build, err));
     Status status = run_all(&run, err);
     error_deinit(&run.first);
     error_deinit(&run.stopped);

@@ -6,7 +6,7 @@
 #include "run/relations.h"
 #include "run/session.h"
 
-#define BATCH_AUTO INT64_MAX /* as many adjacent grains as there are */
+#define BATCH_AUTO INT64_MAX /* as many adjacent grains as stay below batch_rows (build_batches.c) */
 
 /* One task's. Without a relation (ephemeral) only zeros. */
 typedef struct BuildTarget {
