@@ -147,7 +147,7 @@ static void limit_concurrency(Apply *apply) {
     bool is_parallel = apply->build.engine == NULL || engine_capabilities(apply->build.engine)->parallel_writers;
     for (size_t i = 0; i < apply->model_count && !is_parallel; i++) {
         BuildTarget *target = &apply->result->targets[i];
-        if (target->concurrency > 1 && !is_told) {
+        if (build_helpers(target) > 0 && !is_told) {
             is_told = true;
             Str engine = engine_name(apply->build.engine);
             session_note(apply->session,

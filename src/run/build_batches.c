@@ -10,9 +10,10 @@
 
 static void count_scan(const Build *build, const WindowScan *scan, Str table, Window hull, int64_t step, StrBuf *sql) {
     Grain grain = build->target.grain;
+    int64_t size = (grain.months > 0 ? grain.months : grain.size_us) * step;
     strbuf_text(sql, sql->size == 0 ? "" : " UNION ALL ");
     strbuf_format(sql, "SELECT epoch_us(time_bucket(to_%s(%lld), CAST(", grain.months > 0 ? "months" : "microseconds",
-                  (long long)((grain.months > 0 ? grain.months : grain.size_us) * step));
+                  (long long)size);
     sql_identifier(sql, scan->scan.column);
     strbuf_text(sql, " AS TIMESTAMP), ");
     wall_literal(sql, hull.start, TIME_COLUMN_NAIVE, build->context->zone);

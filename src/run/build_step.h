@@ -41,8 +41,8 @@ typedef struct Build {
 MUST_CHECK Status build_prepare(Build *build, Error *err);
 /* Writes the rows of the transaction at hand; may be called again after a rollback. Sets rows and columns. */
 MUST_CHECK Status build_write_rows(Build *build, Error *err);
-/* Outside of a transaction: the rows of the window at hand go into a TEMP table of the connection; without a name when
- * a Python model gave none. */
+/* In a transaction of its own: the rows of the window at hand go into a TEMP table of the connection; without a name
+ * when a Python model gave none. */
 MUST_CHECK Status build_stage_rows(Build *build, SqlRelation *stage_out, Error *err);
 
 /* ---- build_render.c */
@@ -99,8 +99,8 @@ typedef struct BuildAhead {
 } BuildAhead;
 
 /* Any thread: reads the rows of a window. `start`: the build as it was before its first window; only read. To be closed
- * also when it fails: the window is then read in its turn, and what is wrong is told there. */
-MUST_CHECK Status build_read_ahead(const Build *start, Window window, BuildAhead *ahead, Error *err);
+ * in any case. False: it could not; the window is read in its turn, and what is wrong is told there. */
+bool build_read_ahead(const Build *start, Window window, BuildAhead *ahead);
 void build_ahead_close(BuildAhead *ahead);
 
 /* ---- build_batches.c */

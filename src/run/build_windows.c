@@ -158,8 +158,7 @@ static bool do_batch(void *context) {
     }
     Window window = run->batches.items[batch];
     BuildAhead ahead = {0};
-    AUTO(error) Error ignored = {0}; /* what cannot be read now is read in its turn */
-    bool is_read = !is_turn && !failed(build_read_ahead(run->start, window, &ahead, &ignored));
+    bool is_read = !is_turn && build_read_ahead(run->start, window, &ahead);
     bool is_over = !wait_for_turn(run, batch) || write_batch(run, window, is_read ? &ahead : NULL);
     end_turn(run, is_over);
     build_ahead_close(&ahead);

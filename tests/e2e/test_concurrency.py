@@ -90,12 +90,12 @@ def test_04_3_keys_go_to_the_newest_window_that_has_them(twins):
     assert pair[1].query("SELECT k, n FROM m ORDER BY k") == [[k, 28 + k if k < 2 else 21 + k] for k in range(7)]
 
 
-# ---- What is read at once, and when not. The hook is passed by each batch that is read before its turn.
+# ---- What is read at once, and when not. The hook is passed by each batch that has been read before its turn.
 
 
 def reads_ahead(project, *args):
     """The first batch waits for a moment, so that an idle thread surely takes the second one."""
-    env = {"INTERLACE_HOOK": "build.written=wait:500@1,build.ahead=kill"}
+    env = {"INTERLACE_HOOK": "build.written=wait:1000@1,build.staged=kill"}
     return project.run("restate", *ONE_BY_ONE, *args, env=env).code == -9
 
 
@@ -147,7 +147,8 @@ from interlace import model
 
 @model(strategy='incremental', time_column='d', key='d', backfill='none')
 def m(*, window):
-    pathlib.Path(f'call_{window.start:%d}').touch()
+    with open(f'call_{window.start:%d}', 'a') as calls:
+        calls.write('x')
     end = time.monotonic() + 60
     while window.start.month == 6 and len(list(pathlib.Path().glob('call_*'))) < 2:
         assert time.monotonic() < end, 'called alone'
@@ -163,6 +164,25 @@ def test_04_3_python_functions_are_called_at_once(project):
     (project.root / "call_04").unlink()
     project.ok("run", "--start", "2026-06-01", "--end", "2026-06-03", "--batch", "1", "--concurrency", "2")
     assert project.query("SELECT n FROM m ORDER BY d") == [[1], [2], [4]]
+    assert [project.read(f"call_0{day}") for day in (1, 2)] == ["x", "x"]
+
+
+def test_04_3_models_that_windows_register_are_built_each(project):
+    python = """import pyarrow as pa
+from interlace import model
+from interlace.dsl.decorators import REGISTRY, ModelDef
+
+
+@model(strategy='incremental', time_column='d', key='d', backfill='none')
+def m(*, window):
+    REGISTRY.register_model(ModelDef(name=f'day_{window.start:%d}', sql='SELECT 1 AS a'))
+    return pa.table({'d': pa.array([window.start], pa.timestamp('us'))})
+"""
+    project.env.update(AFTER)
+    project.write({"interlace.yaml": "timezone: UTC\n", "models/m.py": python})
+    project.ok("apply")
+    document = project.json("run", "-s", "m", "--start", "2026-06-01", "--end", "2026-06-07", "--batch", "1", *AT_ONCE)
+    assert sorted(document["registered"]) == [f"day_0{day}" for day in range(1, 7)]
 
 
 @pytest.mark.parametrize("own", ["this", "cursor"])
