@@ -90,6 +90,19 @@ def test_04_3_keys_go_to_the_newest_window_that_has_them(twins):
     assert pair[1].query("SELECT k, n FROM m ORDER BY k") == [[k, 28 + k if k < 2 else 21 + k] for k in range(7)]
 
 
+def test_04_3_the_first_batch_makes_the_table_or_the_copy(june_daily):
+    project = june_daily(", concurrency: 4")
+    project.write({"models/new.sql": daily(", backfill: none, concurrency: 4")})
+    project.ok("run", *ONE_BY_ONE, "-s", "new")
+    project.ok("run", *ONE_BY_ONE, "-s", "m")
+    project.ok("apply", "-e", "dev")
+    project.load("UPDATE days SET n = -n")
+    project.ok("restate", *ONE_BY_ONE, "-e", "dev", "-s", "m")
+    assert project.query("SELECT sum(n) FROM new") == project.query("SELECT sum(n) FROM m") == [[435]]
+    assert project.query("SELECT sum(n), count(*) FROM m", env="dev") == [[-435, 30]]
+    assert ledger(project, env="dev") == ledger(project) == ledger(project, "new") + [["2026-07-04", "2026-07-05"]]
+
+
 # ---- What is read at once, and when not. The hook is passed by each batch that has been read before its turn.
 
 
