@@ -223,7 +223,7 @@ static void print_for_people(ApplyWatch *watch, const ApplyResult *result, const
 static void print_tasks(const ApplyWatch *watch, const ApplyResult *result, JsonWriter *writer) {
     if (watch->options->verb != WINDOW_APPLY && result->targets != NULL) {
         json_key(writer, STR("tasks"));
-        run_json_write_tasks(result->plan, result->targets, watch->options->verb, writer);
+        run_json_write_tasks(result->plan, result->targets, watch->options->verb, result->models, writer);
     }
 }
 

@@ -35,6 +35,7 @@ Status run_options_read(const Cli *cli, WindowVerb verb, ApplyOptions *options, 
     options->start = invocation_text(invocation, OPTION_START);
     options->end = invocation_text(invocation, OPTION_END);
     options->catch_up = invocation_flag(invocation, OPTION_CATCH_UP);
+    options->concurrency = invocation_number(invocation, OPTION_CONCURRENCY);
     options->newest_first = str_equal(invocation_text(invocation, OPTION_ORDER), STR("newest"));
     if (options->catch_up && (options->start.size > 0 || options->end.size > 0)) {
         return error_set(err, ERROR_USAGE, "--catch-up takes no --start and no --end: it goes from the ledger to now");
@@ -97,7 +98,7 @@ Status run_dry(Cli *cli, const ApplyOptions *options, ErrorList *faults) {
     TRY(run_preview(session, options, &preview, faults));
     if (cli_wants_json(cli) || cli_wants_json_lines(cli)) {
         JsonWriter *writer = cli_json_begin(cli);
-        run_json_write_tasks(preview->plan, preview->targets, options->verb, writer);
+        run_json_write_tasks(preview->plan, preview->targets, options->verb, NULL, writer);
         cli_json_end(cli);
     } else {
         append_preview(cli, preview);

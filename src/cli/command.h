@@ -54,6 +54,7 @@ typedef enum OptionId {
     OPTION_START,
     OPTION_END,
     OPTION_BATCH,
+    OPTION_CONCURRENCY,
     OPTION_ORDER,
     OPTION_CATCH_UP,
     /* of every command */

@@ -50,6 +50,8 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_END]         = {"end", 0, OPTION_TYPE_TEXT, "ISO", .summary = "End of the windows; itself not in them"},
     [OPTION_BATCH]       = {"batch", 0, OPTION_TYPE_TEXT, "N",
                             .summary = "At most so many adjacent windows in one statement; auto chooses"},
+    [OPTION_CONCURRENCY] = {"concurrency", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1,
+                            .summary = "At most so many batches of a model at once"},
     [OPTION_ORDER]       = {"order", 0, OPTION_TYPE_CHOICE, "ORDER", "oldest", .choices = "oldest newest",
                             .summary = "Which windows of a model come first"},
     [OPTION_CATCH_UP]    = {"catch-up", 0, OPTION_TYPE_FLAG,
@@ -95,13 +97,13 @@ const Command command_table[] = {
     {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"
                 "Other models are built once by their own strategy. Checks gate, then the environment moves.",
-     .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(CATCH_UP) | O(BATCH) | O(ORDER) | O(PARALLELISM) |
-                O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+     .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(CATCH_UP) | O(BATCH) | O(CONCURRENCY) |
+                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "restate", .summary = "Build the selected models again, whatever is filled", .run = command_restate,
      .details = "As run, but windows of the range are done again even if they are filled.",
-     .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(BATCH) | O(ORDER) | O(PARALLELISM) |
-                O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+     .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(ORDER) |
+                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "intervals", .summary = "Show which windows of a model are filled", .run = command_intervals,
      .arguments = {{"MODEL", .summary = "An incremental model"}},

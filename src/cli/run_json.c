@@ -42,11 +42,12 @@ static void write_windows(const BuildTarget *target, JsonWriter *writer, Arena *
     json_end_array(writer);
 }
 
-static void write_batches(const BuildTarget *target, JsonWriter *writer, Arena *arena) {
-    WindowVec batches = {0};
+/* Those that were made; before that (`result` NULL), those of a fixed size, and of `auto` one a range. */
+static void write_batches(const BuildTarget *target, const ModelResult *result, JsonWriter *writer, Arena *arena) {
+    WindowVec batches = result == NULL ? (WindowVec){0} : result->batches;
     json_key(writer, STR("batches"));
     json_begin_array(writer);
-    if (target->is_windowed) {
+    if (target->is_windowed && batches.count == 0) {
         interval_set_batches(arena, &target->work.due, target->grain, target->batch, &batches);
     }
     for (size_t i = 0; i < batches.count; i++) {
@@ -60,20 +61,22 @@ static void write_batches(const BuildTarget *target, JsonWriter *writer, Arena *
     json_end_array(writer);
 }
 
-static void write_task(const PlanTask *task, const BuildTarget *target, JsonWriter *writer, Arena *arena) {
+static void write_task(const PlanTask *task, const BuildTarget *target, const ModelResult *result, JsonWriter *writer,
+                       Arena *arena) {
     json_begin_object(writer);
     json_text_field(writer, STR("name"), task->model->name);
     json_text_field(writer, STR("kind"), str_from(kind_of(task->model)));
     json_text_field(writer, STR("action"), target->is_skipped ? STR("skip") : STR("build"));
     write_windows(target, writer, arena);
-    write_batches(target, writer, arena);
+    write_batches(target, result, writer, arena);
     json_int_field(writer, STR("filled"),
                    target->is_windowed ? interval_set_grains(&target->filled, target->grain) : 0);
     json_optional_text_field(writer, STR("reason"), reason_of(target));
     json_end_object(writer);
 }
 
-void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, JsonWriter *writer) {
+void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, const ModelResult *results,
+                          JsonWriter *writer) {
     AUTO(arena) Arena *arena = arena_create();
     StrVec stale = {0};
     json_begin_object(writer);
@@ -82,7 +85,7 @@ void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVe
     json_key(writer, STR("models"));
     json_begin_array(writer);
     for (size_t i = 0; i < plan->tasks.count; i++) {
-        write_task(&plan->tasks.items[i], &targets[i], writer, arena);
+        write_task(&plan->tasks.items[i], &targets[i], results == NULL ? NULL : &results[i], writer, arena);
     }
     json_end_array(writer);
     run_stale_models(plan, arena, &stale);

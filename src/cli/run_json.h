@@ -6,7 +6,8 @@
 #include "run/run_preview.h"
 
 /* As the value that the writer waits for. */
-void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, JsonWriter *writer);
+void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, const ModelResult *results,
+                          JsonWriter *writer);
 
 /* One pair of ISO times, wall time of the project's zone. */
 void run_json_write_window(Window window, JsonWriter *writer);

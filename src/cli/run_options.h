@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "run/apply.h"
 
-/* Sets verb, bounds, batch and order. UsageError for what cannot be meant; nothing is opened. */
+/* Sets verb, bounds, batch, concurrency and order. UsageError for what cannot be meant; nothing is opened. */
 MUST_CHECK Status run_options_read(const Cli *cli, WindowVerb verb, ApplyOptions *options, Error *err);
 
 /* --dry-run: prints what would be done. */

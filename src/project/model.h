@@ -103,7 +103,9 @@ typedef struct Model {
     const ConfigValue *indexes, *constraints, *schema_policy;
     Str batch, clock;
     StrVec clock_columns;
-    int64_t concurrency, lookback;
+    int64_t batch_rows;
+    int64_t concurrency; /* 0: not declared, as 1 unless the command says otherwise */
+    int64_t lookback;
     const ConfigValue *reads, *audit, *lineage;
     const ConfigValue *declaration; /* all keys as they were written; NULL: a SQL file without a block */
 

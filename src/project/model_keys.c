@@ -71,8 +71,10 @@ static const ModelKey model_keys[] = {
      read_schema_policy, FIELD(schema_policy), "Policy for drift of an external table."},
     {STR_INIT("batch"), "int >= 1, or auto", "auto", KEY_SQL_AND_PYTHON, ANY, ANY, INCREMENTAL, NULL,
      read_batch, FIELD(batch), "Most grains done by one statement; never changes results."},
+    {STR_INIT("batch_rows"), "int >= 1", "5000000", KEY_SQL_AND_PYTHON, ANY, ANY, INCREMENTAL, NULL,
+     read_positive, FIELD(batch_rows), "Most rows of the sources in an automatic batch of several windows."},
     {STR_INIT("concurrency"), "int >= 1", "1", KEY_SQL_AND_PYTHON, ANY, ANY, INCREMENTAL, NULL,
-     read_positive, FIELD(concurrency), "Batches of this model at once."},
+     read_positive, FIELD(concurrency), "Batches of this model at once; never changes results."},
     {STR_INIT("clock"), "forbid, window or wall", "", KEY_ONLY_SQL, SQL, ANY, INCREMENTAL, NULL,
      read_clock, FIELD(clock), "What reads of the clock get in a windowed run."},
     {STR_INIT("clock_columns"), "list of columns", "[]", KEY_ONLY_SQL, SQL, ANY, INCREMENTAL, NULL,
@@ -294,11 +296,10 @@ static void read_name_first(ModelReader *reader, const ConfigValue *map) {
     }
 }
 
+#define BATCH_ROWS_DEFAULT 5000000
+
 /* A default that is written out and one that is not are the same model. */
 static void complete_defaults(Model *model) {
-    if (model->concurrency == 0) {
-        model->concurrency = 1;
-    }
     if (model->strategy != STRATEGY_INCREMENTAL) {
         return;
     }
@@ -310,6 +311,9 @@ static void complete_defaults(Model *model) {
     }
     if (model->batch.size == 0) {
         model->batch = STR("auto");
+    }
+    if (model->batch_rows == 0) {
+        model->batch_rows = BATCH_ROWS_DEFAULT;
     }
 }
 

@@ -113,6 +113,8 @@ static const KeyCase sql_keys[] = {
     {"schema",        "",          "reject",          BAD,  "[]",            BAD,  "{columns: manage}",     BAD},
     {"batch",         INCREMENTAL, "auto",            "ok", "[auto]",        BAD,  "{a: b}",                BAD},
     {"batch",         INCREMENTAL, "0",               BAD,  "[1]",           BAD,  "{}",                    BAD},
+    {"batch_rows",    INCREMENTAL, "5",               "ok", "[2]",           BAD,  "{a: b}",                BAD},
+    {"batch_rows",    INCREMENTAL, "0",               BAD,  "[]",            BAD,  "{}",                    BAD},
     {"concurrency",   INCREMENTAL, "2",               "ok", "[2]",           BAD,  "{a: b}",                BAD},
     {"concurrency",   INCREMENTAL, "0",               BAD,  "[]",            BAD,  "{}",                    BAD},
     {"clock",         INCREMENTAL, "window",          "ok", "[wall]",        BAD,  "{a: b}",                BAD},
@@ -302,7 +304,7 @@ static void values_arrive_in_the_model(void **state) {
     assert_str(model->contract.items[0].type, "BIGINT", "type");
     assert_str(model->contract.items[1].type, "", "no type");
     assert_int_equal(model->lookback, 2);
-    assert_int_equal(model->concurrency, 1);
+    assert_int_equal(model->concurrency, 0);
     assert_str(model->backfill, "2026-01-01", "an unquoted date is its text");
 }
 

@@ -141,6 +141,23 @@ static void tell_target(Apply *apply, const PlanTask *task, const BuildTarget *t
     }
 }
 
+/* Batches ahead are read while one is written: of no use where one statement runs at a time. */
+static void limit_concurrency(Apply *apply) {
+    bool is_told = false;
+    bool is_parallel = apply->build.engine == NULL || engine_capabilities(apply->build.engine)->parallel_writers;
+    for (size_t i = 0; i < apply->model_count && !is_parallel; i++) {
+        BuildTarget *target = &apply->result->targets[i];
+        if (build_helpers(target) > 0 && !is_told) {
+            is_told = true;
+            Str engine = engine_name(apply->build.engine);
+            session_note(apply->session,
+                         "engine '" STR_FMT "' does one thing at a time: batches of a model run one after the other",
+                         STR_ARG(engine));
+        }
+        target->concurrency = 1;
+    }
+}
+
 static void tell_stale(Apply *apply) {
     StrVec stale = {0};
     if (apply->options->verb == WINDOW_RESTATE) {
@@ -160,8 +177,10 @@ static Status decide_targets(Apply *apply, EngineConnection *connection, Error *
         .connection = connection,
         .windows = &apply->windows,
         .batch = apply->options->batch,
+        .concurrency = apply->options->concurrency,
     };
     TRY(targets_decide(apply->state, &request, apply->result->arena, &apply->result->targets, err));
+    limit_concurrency(apply);
     for (size_t i = 0; i < apply->model_count; i++) {
         tell_target(apply, &apply->result->plan->tasks.items[i], &apply->result->targets[i]);
     }

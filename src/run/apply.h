@@ -26,8 +26,9 @@ typedef struct ModelResult {
     ModelOutcome outcome;
     double seconds;
     RowCounts rows;
-    int64_t tasks; /* done: grains of windows, or 1 for a first build and a whole model */
-    Error error;   /* FAILED */
+    int64_t tasks;     /* done: grains of windows, or 1 for a first build and a whole model */
+    WindowVec batches; /* what was to be done, in its order; nothing for a first build and a whole model */
+    Error error;       /* FAILED */
     CheckResultVec checks;
     int64_t attempts; /* so far: 2 when it failed beside others and runs alone (apply_build.c) */
     RegistrationVec registrations;
@@ -54,6 +55,7 @@ typedef struct ApplyOptions {
     Str start, end;                 /* RUN, RESTATE: ISO texts; empty: no bound */
     bool catch_up;                  /* RUN: every complete grain since the ledger's end */
     int64_t batch;                  /* most grains a statement; 0: the model's own */
+    int64_t concurrency;            /* most batches of a model at once; 0: the model's own */
     bool newest_first;              /* order of the windows */
     bool force;                     /* lifts the breaking gate */
     bool forward_only;              /* APPLY: PlanOptions.forward_only */

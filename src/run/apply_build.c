@@ -185,6 +185,14 @@ static TaskVerdict run_task(void *context, size_t index, bool is_alone) {
     return verdict;
 }
 
+static size_t count_helpers(const Apply *apply) {
+    size_t helpers = 0;
+    for (size_t i = 0; i < apply->model_count; i++) {
+        helpers += build_helpers(&apply->result->targets[i]);
+    }
+    return helpers;
+}
+
 Status apply_build_models(Apply *apply, Error *err) {
     const Plan *plan = apply->result->plan;
     Arena *arena = apply->result->arena;
@@ -194,6 +202,8 @@ Status apply_build_models(Apply *apply, Error *err) {
         .task_count = plan->tasks.count,
         .needs = task_needs(plan, arena),
         .thread_count = parallelism,
+        .helpers = count_helpers(apply),
+        .handle = &apply->build.schedule,
         .keep_going = apply->options->keep_going,
         .run = run_task,
         .interrupt = stop_builders,

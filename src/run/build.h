@@ -5,6 +5,7 @@
 
 #include "run/apply.h"
 #include "run/relations.h"
+#include "run/schedule.h"
 
 #include <pthread.h>
 
@@ -24,7 +25,11 @@ typedef struct BuildContext {
     pthread_mutex_t state_mutex;
     bool (*is_stopping)(void *context); /* any thread: the command is being stopped */
     void *stop_context;
+    Schedule *schedule; /* its idle threads help with windows */
 } BuildContext;
+
+/* The most threads that a task can use beside its own. */
+size_t build_helpers(const BuildTarget *target);
 
 /* Carries out one task on a builder thread. On success `result` has outcome, rows and check results (in `arena`). */
 MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result,

@@ -41,8 +41,33 @@ static Status prepare_sql(Build *build, Error *err) {
 }
 
 static Status write_sql(Build *build, Error *err) {
+    if (build->staged == NULL) {
+        TRY(build_render(build, err));
+    }
+    return build_run_strategy(build, build->staged, err);
+}
+
+static Str stage_name(const Build *build) {
+    const Model *model = build->task->model;
+    return str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base), STR_ARG(model->fingerprint));
+}
+
+static Status stage_sql(Build *build, SqlRelation *stage_out, Error *err) {
+    Str condition;
+    SqlRelation stage = {.catalog = STR("temp"), .schema = STR("main"), .name = stage_name(build)};
     TRY(build_render(build, err));
-    return build_run_strategy(build, NULL, err);
+    TRY(build_window_condition(build, &condition, err));
+    AUTO(strbuf) StrBuf head = {0};
+    strbuf_text(&head, "CREATE OR REPLACE TEMP TABLE ");
+    sql_relation(&head, stage);
+    strbuf_text(&head, " AS SELECT * FROM (");
+    const SqlText parts[] = {
+        sql_text_own(build->arena, strbuf_copy(&head, build->arena)), build->query,
+        sql_text_own(build->arena, str_format(build->arena, "\n) AS source WHERE " STR_FMT, STR_ARG(condition)))};
+    SqlText create = sql_text_concat(build->arena, parts, COUNT_OF(parts));
+    TRY(engine_execute(build->connection, &create, NULL, err));
+    *stage_out = stage;
+    return OK;
 }
 
 /* ---- Python models: rows come as Arrow batches and go to the appender of the transaction's connection: straight into
@@ -62,7 +87,9 @@ typedef struct PythonBuild {
     Arena *arena;        /* guarded by lock */
     OpenInputVec inputs; /* guarded by lock */
     DuckAppender *appender;
+    bool has_output; /* the function gave a table, be it an empty one */
     bool is_staged;
+    int64_t rows;
     SqlRelation stage;
 } PythonBuild;
 
@@ -201,9 +228,8 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
 
     python->is_staged = model->strategy != STRATEGY_REPLACE || !model_has_relation(model);
     if (python->is_staged) {
-        Str name =
-            str_format(build->arena, STR_FMT "__" STR_FMT "__stage", STR_ARG(model->base), STR_ARG(model->fingerprint));
-        TRY(engine_create_temporary(build->connection, name, &build->columns, build->arena, &python->stage, err));
+        TRY(engine_create_temporary(build->connection, stage_name(build), &build->columns, build->arena, &python->stage,
+                                    err));
         return duck_appender_open(connection, STR_EMPTY, python->stage.name, schema, &python->appender, err);
     }
     TRY(build_create_for_appender(build, err));
@@ -223,7 +249,7 @@ static bool may_yield_nothing(const Build *build) {
     return keeps_rows && (build->target.is_there || build->target.seed.name.size > 0);
 }
 
-static Status run_function(PythonBuild *python, Error *err) {
+static Status call_function(PythonBuild *python, Error *err) {
     Build *build = python->build;
     BuildContext *context = build->context;
     PythonWindow window = {.grain = build->task->model->interval};
@@ -246,37 +272,73 @@ static Status run_function(PythonBuild *python, Error *err) {
         .is_cancelled = context->is_stopping,
         .cancel_context = context->stop_context,
     };
-    int64_t sent_rows = 0, rows = 0;
+    int64_t sent_rows = 0;
     TRY(python_run_model(context->session->python, &task, &sent_rows, err));
     if (registrations.models != NULL) {
         registration_vec_push(build->arena, &build->result->registrations, registrations.models);
     }
-    if (python->appender == NULL) {
-        build->rows = (RowCounts){0}; /* nothing new, and the strategy has nothing to do */
-        return build->target.seed.name.size > 0 ? build_copy_seed(build, err) : OK;
+    python->has_output = python->appender != NULL;
+    if (!python->has_output) {
+        return OK;
     }
-    TRY(duck_appender_finish(python->appender, &rows, err));
-    if (rows != sent_rows) {
-        return error_set(err, ERROR_INTERNAL, "%lld rows arrived of %lld", (long long)rows, (long long)sent_rows);
+    TRY(duck_appender_finish(python->appender, &python->rows, err));
+    if (python->rows != sent_rows) {
+        return error_set(err, ERROR_INTERNAL, "%lld rows arrived of %lld", (long long)python->rows,
+                         (long long)sent_rows);
     }
-    duck_appender_close(TAKE(python->appender));
-    if (python->is_staged) {
-        TRY(build_run_strategy(build, &python->stage, err));
-        return drop_stage(python, err);
-    }
-    build->rows.inserted = rows;
     return OK;
 }
 
-static Status write_python(Build *build, Error *err) {
+static Status run_function(PythonBuild *python, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
-    PythonBuild python = {.build = build, .arena = arena};
-    pthread_mutex_init(&python.lock, NULL);
-    Status status = run_function(&python, err);
-    duck_appender_close(python.appender);
-    assert(python.inputs.count == 0); /* the runtime closes what it opened */
-    pthread_mutex_destroy(&python.lock);
+    python->arena = arena;
+    pthread_mutex_init(&python->lock, NULL);
+    Status status = call_function(python, err);
+    duck_appender_close(TAKE(python->appender));
+    assert(python->inputs.count == 0); /* the runtime closes what it opened */
+    pthread_mutex_destroy(&python->lock);
     return status;
+}
+
+/* Nothing new, and the strategy has nothing to do. */
+static Status write_nothing(Build *build, Error *err) {
+    build->rows = (RowCounts){0};
+    return build->target.seed.name.size > 0 ? build_copy_seed(build, err) : OK;
+}
+
+static Status write_staged_python(Build *build, Error *err) {
+    if (build->staged->name.size == 0) {
+        return write_nothing(build, err);
+    }
+    SqlText rows = sql_text_all_rows(build->arena, *build->staged);
+    TRY(engine_describe(build->connection, &rows, build->arena, &build->columns, err));
+    TRY(accept_columns(build, err));
+    return build_run_strategy(build, build->staged, err);
+}
+
+static Status write_python(Build *build, Error *err) {
+    if (build->staged != NULL) {
+        return write_staged_python(build, err);
+    }
+    PythonBuild python = {.build = build};
+    TRY(run_function(&python, err));
+    if (!python.has_output) {
+        return write_nothing(build, err);
+    }
+    if (python.is_staged) {
+        TRY(build_run_strategy(build, &python.stage, err));
+        return drop_stage(&python, err);
+    }
+    build->rows.inserted = python.rows;
+    return OK;
+}
+
+static Status stage_python(Build *build, SqlRelation *stage_out, Error *err) {
+    PythonBuild python = {.build = build};
+    TRY(run_function(&python, err));
+    assert(!python.has_output || python.is_staged);
+    *stage_out = python.stage;
+    return OK;
 }
 
 /* ---- Either kind. */
@@ -287,4 +349,10 @@ Status build_prepare(Build *build, Error *err) {
 
 Status build_write_rows(Build *build, Error *err) {
     return build->task->model->kind == MODEL_SQL ? write_sql(build, err) : write_python(build, err);
+}
+
+Status build_stage_rows(Build *build, SqlRelation *stage_out, Error *err) {
+    assert(build->window != NULL);
+    return build->task->model->kind == MODEL_SQL ? stage_sql(build, stage_out, err)
+                                                 : stage_python(build, stage_out, err);
 }

@@ -26,8 +26,10 @@ typedef struct Build {
 
     /* Of the transaction at hand. */
     const Window *window; /* NULL: the whole model, or a first build */
-    Window first_range;   /* of a first build, once it is known; empty: the source has no row with a time */
-    bool is_first_build;  /* of an incremental model: all its rows, or those since `backfill` */
+    const SqlRelation
+        *staged;         /* rows of the window that were read ahead; without a name: it has none. NULL: to be read */
+    Window first_range;  /* of a first build, once it is known; empty: the source has no row with a time */
+    bool is_first_build; /* of an incremental model: all its rows, or those since `backfill` */
     TimeUs now;
     RowCounts rows;
     Window filled; /* what the ledger gets; empty: nothing */
@@ -39,6 +41,9 @@ typedef struct Build {
 MUST_CHECK Status build_prepare(Build *build, Error *err);
 /* Writes the rows of the transaction at hand; may be called again after a rollback. Sets rows and columns. */
 MUST_CHECK Status build_write_rows(Build *build, Error *err);
+/* In a transaction of its own: the rows of the window at hand go into a TEMP table of the connection; without a name
+ * when a Python model gave none. */
+MUST_CHECK Status build_stage_rows(Build *build, SqlRelation *stage_out, Error *err);
 
 /* ---- build_render.c */
 
@@ -52,6 +57,8 @@ MUST_CHECK Status build_render(Build *build, Error *err);
 
 /* Runs the strategy's statements over the model's query or, with `staged`, over a table that holds its rows. */
 MUST_CHECK Status build_run_strategy(Build *build, const SqlRelation *staged, Error *err);
+/* The condition that a row of the query lies in the window at hand. */
+MUST_CHECK Status build_window_condition(const Build *build, Str *condition_out, Error *err);
 /* Puts the rows of `target.seed` into the relation. */
 MUST_CHECK Status build_copy_seed(Build *build, Error *err);
 /* An empty target with the given columns, for an appender (strategy replace). */
@@ -82,6 +89,24 @@ MUST_CHECK Status build_record_checks(Build *build, Error *err);
 MUST_CHECK Status build_record_ledger(Build *build, Error *err);
 /* A restate begins: its range leaves the ledger, so that an interrupted one shows what is to be done. */
 MUST_CHECK Status build_take_out(Build *build, Error *err);
+
+/* ---- build_ahead.c */
+
+typedef struct BuildAhead {
+    Arena *arena;
+    EngineConnection *connection; /* has the table; NULL: none yet */
+    SqlRelation rows;             /* as Build.staged */
+} BuildAhead;
+
+/* Any thread: reads the rows of a window. `start`: the build as it was before its first window; only read. To be closed
+ * in any case. False: it could not; the window is read in its turn, and what is wrong is told there. */
+bool build_read_ahead(const Build *start, Window window, BuildAhead *ahead);
+void build_ahead_close(BuildAhead *ahead);
+
+/* ---- build_batches.c */
+
+/* The due windows in batches, in the order in which they are done. */
+MUST_CHECK Status build_batches(Build *build, WindowVec *batches_out, Error *err);
 
 /* ---- build_windows.c */
 

@@ -53,6 +53,21 @@ static void set_window(const Build *build, TimeColumnKind kind, StrategyInput *i
     }
 }
 
+Status build_window_condition(const Build *build, Str *condition_out, Error *err) {
+    TimeColumnKind kind;
+    TRY(time_kind(build, &kind, err));
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_identifier(&sql, build->task->model->time_column);
+    strbuf_text(&sql, " >= ");
+    wall_literal(&sql, build->window->start, kind, build->context->zone);
+    strbuf_text(&sql, " AND ");
+    sql_identifier(&sql, build->task->model->time_column);
+    strbuf_text(&sql, " < ");
+    wall_literal(&sql, build->window->end, kind, build->context->zone);
+    *condition_out = strbuf_copy(&sql, build->arena);
+    return OK;
+}
+
 /* Only with a pinned start, `backfill: 2026-01-01`: the first build takes everything from there on. */
 static Status set_first_window(const Build *build, TimeColumnKind kind, StrategyInput *input, Error *err) {
     const Model *model = build->task->model;

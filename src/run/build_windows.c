@@ -1,14 +1,26 @@
 /* The windows of an incremental model: batches of adjacent grains, each one transaction, oldest first unless the
- * command says otherwise. What failed and what was not started is told, and running again does the rest. */
+ * command says otherwise. What failed and what was not started is told, and running again does the rest.
+ *
+ * Batches take turns to be written. A thread that takes one before its turn reads it ahead; the thread whose turn it is
+ * when it takes one has nothing to wait for, and reads it within the transaction: so does a thread by itself. */
 #include "run/build_step.h"
 
+/* Up to `lock`: of the thread whose turn it is. */
 typedef struct WindowRun {
     Build *build;
     Status (*build_one)(Build *build, Error *err);
     bool halves; /* a failing batch is done again by halves, so that the good grains are filled and the bad one named */
     int64_t total, done;
     StrVec failed;
-    Error first; /* of the first failing grain */
+    Error first;   /* of the first failing grain */
+    Error stopped; /* the command is being stopped */
+    const Build *start;
+    WindowVec batches;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    size_t next;  /* guarded by lock: the first batch that no thread has taken */
+    size_t turn;  /* guarded by lock: the batch that may be written */
+    bool is_over; /* guarded by lock: no batch is taken or written any more */
 } WindowRun;
 
 static bool is_stopping(const Build *build) {
@@ -36,11 +48,14 @@ static void take_failure(WindowRun *run, Window window, Error *err) {
     error_move(&run->first, err);
 }
 
+static bool is_failed_for_good(const WindowRun *run) {
+    return run->failed.count > 0 && !run->build->context->options->keep_going;
+}
+
 /* FAILED: the command is being stopped, or no window can be filled yet; what failed otherwise is in `run`. */
 static Status run_window(WindowRun *run, Window window, Error *err) {
     Build *build = run->build;
-    bool keep_going = build->context->options->keep_going;
-    if (run->failed.count > 0 && !keep_going) {
+    if (is_failed_for_good(run)) {
         return OK;
     }
     build->window = &window;
@@ -51,6 +66,7 @@ static Status run_window(WindowRun *run, Window window, Error *err) {
         return OK;
     }
     engine_rollback(build->connection);
+    build->staged = NULL;
     if (err->kind == ERROR_INTERRUPTED || err->kind == ERROR_LOCK || is_stopping(build) || build_must_be_alone(err)) {
         return FAILED;
     }
@@ -65,20 +81,6 @@ static Status run_window(WindowRun *run, Window window, Error *err) {
     WallUs middle = grain_step(build->target.grain, window.start, grains / 2);
     TRY(run_window(run, (Window){window.start, middle}, err)); /* halves: no deeper than the bits of a count */
     return run_window(run, (Window){middle, window.end}, err);
-}
-
-static WindowVec batches_of(const Build *build) {
-    const BuildTarget *target = &build->target;
-    WindowVec batches = {0};
-    interval_set_batches(build->arena, &target->work.due, target->grain, target->batch, &batches);
-    if (build->context->options->newest_first) {
-        for (size_t i = 0; i < batches.count / 2; i++) {
-            Window other = batches.items[i];
-            batches.items[i] = batches.items[batches.count - 1 - i];
-            batches.items[batches.count - 1 - i] = other;
-        }
-    }
-    return batches;
 }
 
 static Status tell_failures(WindowRun *run, Error *err) {
@@ -96,9 +98,91 @@ static Status tell_failures(WindowRun *run, Error *err) {
     return FAILED;
 }
 
-static Status run_all(WindowRun *run, const WindowVec *batches, Error *err) {
-    for (size_t i = 0; i < batches->count; i++) {
-        TRY(run_window(run, batches->items[i], err));
+/* ---- Turns. */
+
+static bool take_batch(WindowRun *run, size_t *batch_out, bool *is_turn_out) {
+    pthread_mutex_lock(&run->lock);
+    bool has_more = !run->is_over && run->next < run->batches.count;
+    if (has_more) {
+        *batch_out = run->next++;
+        *is_turn_out = *batch_out == run->turn;
+    }
+    pthread_mutex_unlock(&run->lock);
+    return has_more;
+}
+
+/* The batches before it have been taken by threads that are at work, so its turn comes. False: none is written. */
+static bool wait_for_turn(WindowRun *run, size_t batch) {
+    pthread_mutex_lock(&run->lock);
+    while (run->turn != batch) {
+        pthread_cond_wait(&run->moved, &run->lock);
+    }
+    bool is_over = run->is_over;
+    pthread_mutex_unlock(&run->lock);
+    return !is_over;
+}
+
+static void end_turn(WindowRun *run, bool is_over) {
+    pthread_mutex_lock(&run->lock);
+    run->turn++;
+    run->is_over = run->is_over || is_over;
+    pthread_cond_broadcast(&run->moved);
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* True: nothing may follow. `ahead` NULL: the batch is still to be read. */
+static bool write_batch(WindowRun *run, Window window, const BuildAhead *ahead) {
+    AUTO(error) Error err = {0};
+    Build *build = run->build;
+    EngineConnection *own = build->connection;
+    if (ahead != NULL) {
+        build->connection = ahead->connection;
+        build->staged = &ahead->rows;
+    }
+    bool is_stopped = failed(run_window(run, window, &err));
+    build->connection = own;
+    build->staged = NULL;
+    if (is_stopped) {
+        error_move(&run->stopped, &err);
+    }
+    return is_stopped || is_failed_for_good(run);
+}
+
+/* False: no batch is left. Any thread. */
+static bool do_batch(void *context) {
+    WindowRun *run = context;
+    size_t batch;
+    bool is_turn;
+    if (!take_batch(run, &batch, &is_turn)) {
+        return false;
+    }
+    Window window = run->batches.items[batch];
+    BuildAhead ahead = {0};
+    bool is_read = !is_turn && build_read_ahead(run->start, window, &ahead);
+    bool is_over = !wait_for_turn(run, batch) || write_batch(run, window, is_read ? &ahead : NULL);
+    end_turn(run, is_over);
+    build_ahead_close(&ahead);
+    return true;
+}
+
+size_t build_helpers(const BuildTarget *target) {
+    bool has_batches = target->is_windowed && !target->is_skipped && target->concurrency > 1;
+    int64_t grains = has_batches ? interval_set_grains(&target->work.due, target->grain) : 0;
+    int64_t most = grains < target->concurrency ? grains : target->concurrency;
+    return most > 1 ? (size_t)(most - 1) : 0;
+}
+
+static Status run_all(WindowRun *run, Error *err) {
+    const Build start = *run->build;
+    run->start = &start;
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_cond_init(&run->moved, NULL);
+    schedule_share(start.context->schedule, build_helpers(&start.target), do_batch, run);
+    pthread_cond_destroy(&run->moved);
+    pthread_mutex_destroy(&run->lock);
+    if (run->stopped.message.size > 0) {
+        error_move(err, &run->stopped);
+        return FAILED;
     }
     return run->failed.count > 0 ? tell_failures(run, err) : OK;
 }
@@ -110,17 +194,20 @@ Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err)
         build->result->tasks = 1;
         return OK;
     }
-    WindowVec batches = batches_of(build);
     WindowRun run = {
         .build = build,
         .build_one = build_one,
         .halves = build->target.batch == BATCH_AUTO,
         .total = interval_set_grains(&build->target.work.due, build->target.grain),
     };
-    error_init(&run.first);
+    TRY(build_batches(build, &run.batches, err));
     TRY(build_take_out(build, err));
-    Status status = run_all(&run, &batches, err);
+    build->result->batches = run.batches;
+    error_init(&run.first);
+    error_init(&run.stopped);
+    Status status = run_all(&run, err);
     error_deinit(&run.first);
+    error_deinit(&run.stopped);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* The record of appends beside their target, in its schema: a repeated run of the same id finds itself there and writes
- * nothing (spec 02 §4.2), and so does an apply after one that died. It is written in the delivery's own transaction, so the two agree whatever dies. */
+ * nothing (spec 02 §4.2), and so does an apply after one that died. It is written in the delivery's own transaction, so
+ * the two agree whatever dies. */
 #ifndef INTERLACE_RUN_DELIVERY_RECORD_H
 #define INTERLACE_RUN_DELIVERY_RECORD_H
 

@@ -7,8 +7,19 @@
 
 #define POLL_NS 50000000L
 
+/* A running task's work that others may help with. On the stack of that task's thread; guarded by the schedule's lock.
+ */
+typedef struct Share {
+    bool (*step)(void *context);
+    void *context;
+    size_t places; /* for further helpers */
+    size_t helpers;
+    bool is_over; /* nobody begins another step */
+    struct Share *next;
+} Share;
+
 /* All fields but `options` are guarded by `lock`. */
-typedef struct Schedule {
+struct Schedule {
     const ScheduleOptions *options;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -19,9 +30,11 @@ typedef struct Schedule {
     size_t ready_first, ready_end;
     size_t *alone; /* tasks that wait to be run alone */
     size_t alone_first, alone_end;
-    size_t running;
+    size_t running; /* threads that have a task or help with one */
+    bool is_alone;  /* the one task that runs must stay the only one */
+    Share *shares;
     bool is_stopping;
-} Schedule;
+};
 
 static void make_ready(Schedule *schedule, size_t task) {
     schedule->states[task] = TASK_READY;
@@ -56,7 +69,7 @@ static bool is_over(const Schedule *schedule) {
 
 /* Under the lock: takes a task that may start now. */
 static bool take_task(Schedule *schedule, size_t *task_out, bool *is_alone_out) {
-    if (schedule->is_stopping) {
+    if (schedule->is_stopping || schedule->is_alone) {
         return false;
     }
     if (schedule->alone_first < schedule->alone_end) {
@@ -64,7 +77,7 @@ static bool take_task(Schedule *schedule, size_t *task_out, bool *is_alone_out) 
             return false;
         }
         *task_out = schedule->alone[schedule->alone_first++];
-        *is_alone_out = true;
+        *is_alone_out = schedule->is_alone = true;
         return true;
     }
     if (schedule->ready_first == schedule->ready_end) {
@@ -107,26 +120,61 @@ static void note_verdict(Schedule *schedule, size_t task, TaskVerdict verdict, b
     }
 }
 
+/* Under the lock, which is given up meanwhile; so in `help`. */
+static void run_task(Schedule *schedule, size_t task, bool is_alone) {
+    schedule->states[task] = TASK_RUNNING;
+    schedule->running++;
+    pthread_mutex_unlock(&schedule->lock);
+
+    TaskVerdict verdict = schedule->options->run(schedule->options->context, task, is_alone);
+
+    pthread_mutex_lock(&schedule->lock);
+    schedule->running--;
+    schedule->is_alone = schedule->is_alone && !is_alone;
+    note_verdict(schedule, task, verdict, is_alone);
+    pthread_cond_broadcast(&schedule->changed);
+}
+
+/* Under the lock: what an idle thread may help with. Who waits for memory to come free waits for helpers, too. */
+static Share *find_share(const Schedule *schedule) {
+    bool may_help = !schedule->is_stopping && !schedule->is_alone && schedule->alone_first == schedule->alone_end;
+    Share *share = may_help ? schedule->shares : NULL;
+    while (share != NULL && (share->is_over || share->places == 0)) {
+        share = share->next;
+    }
+    return share;
+}
+
+static void help(Schedule *schedule, Share *share) {
+    share->places--;
+    share->helpers++;
+    schedule->running++;
+    pthread_mutex_unlock(&schedule->lock);
+
+    bool goes_on = share->step(share->context);
+
+    pthread_mutex_lock(&schedule->lock);
+    schedule->running--;
+    share->helpers--;
+    share->places++;
+    share->is_over = share->is_over || !goes_on;
+    pthread_cond_broadcast(&schedule->changed);
+}
+
 static void *builder_thread(void *argument) {
     Schedule *schedule = argument;
     pthread_mutex_lock(&schedule->lock);
     while (!is_over(schedule)) {
         size_t task;
         bool is_alone;
-        if (!take_task(schedule, &task, &is_alone)) {
+        Share *share;
+        if (take_task(schedule, &task, &is_alone)) {
+            run_task(schedule, task, is_alone);
+        } else if ((share = find_share(schedule)) != NULL) {
+            help(schedule, share);
+        } else {
             pthread_cond_wait(&schedule->changed, &schedule->lock);
-            continue;
         }
-        schedule->states[task] = TASK_RUNNING;
-        schedule->running++;
-        pthread_mutex_unlock(&schedule->lock);
-
-        TaskVerdict verdict = schedule->options->run(schedule->options->context, task, is_alone);
-
-        pthread_mutex_lock(&schedule->lock);
-        schedule->running--;
-        note_verdict(schedule, task, verdict, is_alone);
-        pthread_cond_broadcast(&schedule->changed);
     }
     pthread_cond_broadcast(&schedule->changed);
     pthread_mutex_unlock(&schedule->lock);
@@ -174,8 +222,12 @@ bool schedule_run(const ScheduleOptions *options, TaskState *states_out) {
     pthread_mutex_init(&schedule.lock, NULL);
     init_condition(&schedule.changed);
     init_graph(&schedule, arena);
+    if (options->handle != NULL) {
+        *options->handle = &schedule;
+    }
 
-    size_t wanted = options->thread_count < options->task_count ? options->thread_count : options->task_count;
+    size_t useful = options->task_count == 0 ? 0 : options->task_count + options->helpers;
+    size_t wanted = options->thread_count < useful ? options->thread_count : useful;
     pthread_t *threads = ARENA_NEW_ARRAY(arena, pthread_t, wanted);
     size_t started = 0;
     while (started < wanted && pthread_create(&threads[started], NULL, builder_thread, &schedule) == 0) {
@@ -195,4 +247,28 @@ bool schedule_run(const ScheduleOptions *options, TaskState *states_out) {
     pthread_cond_destroy(&schedule.changed);
     pthread_mutex_destroy(&schedule.lock);
     return started > 0 || options->task_count == 0;
+}
+
+void schedule_share(Schedule *schedule, size_t helpers, bool (*step)(void *context), void *context) {
+    Share share = {.step = step, .context = context, .places = helpers};
+    pthread_mutex_lock(&schedule->lock);
+    share.next = schedule->shares;
+    schedule->shares = &share;
+    pthread_cond_broadcast(&schedule->changed);
+    pthread_mutex_unlock(&schedule->lock);
+
+    while (step(context)) {
+    }
+
+    pthread_mutex_lock(&schedule->lock);
+    share.is_over = true;
+    while (share.helpers > 0) {
+        pthread_cond_wait(&schedule->changed, &schedule->lock);
+    }
+    Share **link = &schedule->shares;
+    while (*link != &share) {
+        link = &(*link)->next;
+    }
+    *link = share.next;
+    pthread_mutex_unlock(&schedule->lock);
 }

@@ -2,7 +2,8 @@
  * are no levels. Knows nothing of models: `run` does the work, on a thread of the schedule.
  *
  * The first failure stops the rest (or, with keep_going, only what needs the failed one); running tasks are then told
- * to end by `interrupt`. A task that failed beside others may ask to be run once more while nothing else runs. */
+ * to end by `interrupt`. A task that failed beside others may ask to be run once more while nothing else runs. A task
+ * may share its work with threads that have none. */
 #ifndef INTERLACE_RUN_SCHEDULE_H
 #define INTERLACE_RUN_SCHEDULE_H
 
@@ -24,10 +25,14 @@ typedef enum TaskVerdict {
     VERDICT_TASK_AGAIN_ALONE
 } TaskVerdict;
 
+typedef struct Schedule Schedule;
+
 typedef struct ScheduleOptions {
     size_t task_count;
     const IndexVec *needs; /* a vector a task: the tasks it waits for; without a cycle */
-    size_t thread_count;   /* at least 1 */
+    size_t thread_count;   /* at least 1: the most that are busy at once */
+    size_t helpers;        /* the most that all tasks can use beside their own threads */
+    Schedule **handle;     /* gets the schedule before the first task starts, for schedule_share; NULL: none shares */
     bool keep_going;
     /* `is_alone`: this is the second try, nothing else runs; AGAIN_ALONE then counts as failed. */
     TaskVerdict (*run)(void *context, size_t task, bool is_alone);
@@ -39,5 +44,10 @@ typedef struct ScheduleOptions {
 /* Returns when nothing runs any more. `states_out` gets a state a task: WAITING (never started), DONE, FAILED or
  * CANCELLED. Fails only when not a single thread could be started. */
 MUST_CHECK bool schedule_run(const ScheduleOptions *options, TaskState *states_out);
+
+/* For a running task: calls `step` until it gives false, on this thread and on at most `helpers` idle ones; a task that
+ * becomes ready gets its thread between two steps. Returns when no thread is in `step` any more. Nobody helps a task
+ * that runs alone. */
+void schedule_share(Schedule *schedule, size_t helpers, bool (*step)(void *context), void *context);
 
 #endif

@@ -28,12 +28,53 @@ typedef struct Fixture {
     size_t running, running_max;
     size_t running_while_alone;
     bool is_interrupted, is_cancelled;
+    Schedule *schedule;
+    size_t sharer, helpers; /* this task shares its steps; TASKS_MAX: none */
+    size_t steps, in_step, in_step_max, meet;
 } Fixture;
+
+/* The steps of the sharing task. The first `meet` of them wait for one another. */
+static bool step(void *context) {
+    Fixture *f = context;
+    pthread_mutex_lock(&f->lock);
+    bool has_step = f->steps > 0;
+    if (has_step) {
+        f->steps--;
+        f->in_step++;
+        f->in_step_max = f->in_step > f->in_step_max ? f->in_step : f->in_step_max;
+        while (f->in_step_max < f->meet) {
+            pthread_cond_wait(&f->changed, &f->lock);
+        }
+        pthread_cond_broadcast(&f->changed);
+        f->in_step--;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return has_step;
+}
+
+static void share(Fixture *f) {
+    pthread_mutex_unlock(&f->lock);
+    schedule_share(f->schedule, f->helpers, step, f);
+    pthread_mutex_lock(&f->lock);
+    assert_int_equal(f->steps, 0);
+    assert_int_equal(f->in_step, 0);
+}
 
 static void wait_until_interrupted(Fixture *f) {
     while (!f->is_interrupted) {
         pthread_cond_wait(&f->changed, &f->lock);
     }
+}
+
+/* Gives others the time to begin beside the task that runs alone, if anything lets them. */
+static void wait_for_company(Fixture *f) {
+    size_t ended = f->ended;
+    for (int i = 0; i < 20 && f->ended == ended; i++) {
+        pthread_mutex_unlock(&f->lock);
+        usleep(1000);
+        pthread_mutex_lock(&f->lock);
+    }
+    f->running_while_alone = f->running + f->ended - ended;
 }
 
 static TaskVerdict run(void *context, size_t task, bool is_alone) {
@@ -42,7 +83,7 @@ static TaskVerdict run(void *context, size_t task, bool is_alone) {
     f->running++;
     f->running_max = f->running > f->running_max ? f->running : f->running_max;
     if (is_alone) {
-        f->running_while_alone = f->running;
+        wait_for_company(f);
     }
     TaskVerdict verdict = VERDICT_TASK_DONE;
     if (f->waits_for_interrupt[task]) {
@@ -53,6 +94,9 @@ static TaskVerdict run(void *context, size_t task, bool is_alone) {
     } else if (task == f->out_of_memory && !is_alone) {
         verdict = VERDICT_TASK_AGAIN_ALONE;
     } else {
+        if (task == f->sharer) {
+            share(f);
+        }
         f->order[f->ended++] = task;
     }
     f->running--;
@@ -81,10 +125,12 @@ static int setup(void **state) {
     f->arena = arena_create();
     f->fails = TASKS_MAX;
     f->out_of_memory = TASKS_MAX;
+    f->sharer = TASKS_MAX;
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->changed, NULL);
     f->options = (ScheduleOptions){.needs = f->needs,
                                    .thread_count = 3,
+                                   .handle = &f->schedule,
                                    .run = run,
                                    .interrupt = interrupt,
                                    .is_cancelled = is_cancelled,
@@ -212,6 +258,46 @@ static void a_task_out_of_memory_runs_again_alone(void **state) {
     }
 }
 
+static void idle_threads_help_a_task_that_shares(void **state) {
+    Fixture *f = *state;
+    f->sharer = 0;
+    f->helpers = f->options.helpers = 2;
+    f->steps = 40;
+    f->meet = 3; /* else the steps wait for ever */
+    run_schedule(f, 1);
+    assert_int_equal(f->in_step_max, 3);
+    assert_int_equal(f->states[0], TASK_DONE);
+}
+
+static void no_more_threads_help_than_are_wanted_or_there(void **state) {
+    Fixture *f = *state;
+    f->sharer = 0;
+    f->helpers = f->options.helpers = 1;
+    f->steps = 40;
+    f->meet = 2;
+    run_schedule(f, 6);
+    assert_int_equal(f->in_step_max, 2);
+    f->helpers = f->options.helpers = 9;
+    f->options.thread_count = 1;
+    f->steps = 40;
+    f->meet = f->in_step_max = 1;
+    f->ended = 0;
+    run_schedule(f, 6);
+    assert_int_equal(f->in_step_max, 1);
+    assert_int_equal(f->ended, 6);
+}
+
+static void a_task_that_runs_alone_shares_with_nobody(void **state) {
+    Fixture *f = *state;
+    f->sharer = f->out_of_memory = 0;
+    f->helpers = f->options.helpers = 2;
+    f->steps = 400;
+    run_schedule(f, 20);
+    assert_int_equal(f->in_step_max, 1);
+    assert_int_equal(f->running_while_alone, 1);
+    assert_int_equal(f->ended, 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_task_starts_after_all_it_needs, setup, teardown),
@@ -222,6 +308,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(keep_going_builds_what_does_not_need_the_failed_one, setup, teardown),
         cmocka_unit_test_setup_teardown(cancelling_interrupts_what_runs_and_starts_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_task_out_of_memory_runs_again_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_threads_help_a_task_that_shares, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_more_threads_help_than_are_wanted_or_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_task_that_runs_alone_shares_with_nobody, setup, teardown),
     };
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

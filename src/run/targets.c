@@ -178,6 +178,39 @@ static int64_t batch_grains(const Targets *targets, const Model *model, const Bu
     return str_to_int64(model->batch, &grains) && grains > 0 ? grains : BATCH_AUTO;
 }
 
+static bool has_parameter_of_itself(const PythonDefinition *python) {
+    for (size_t i = 0; i < python->parameters.count; i++) {
+        ParameterKind kind = python->parameters.items[i].kind;
+        if (kind == PARAMETER_THIS || kind == PARAMETER_CURSOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As `this` or `cursor`, or, of an external table, by its name. */
+static bool reads_itself(const Model *model, const BuildTarget *target) {
+    if (model->kind == MODEL_PYTHON) {
+        return has_parameter_of_itself(model->python);
+    }
+    for (size_t i = 0; i < model->facts->tables.count; i++) {
+        if (str_equal_fold(model->facts->tables.items[i].name, target->relation.name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A window that reads what the one before it has written waits for it. */
+static int64_t batches_at_once(const Targets *targets, const Model *model, const BuildTarget *target) {
+    int64_t asked = targets->request->concurrency, own = model->concurrency;
+    if (reads_itself(model, target)) {
+        return 1;
+    }
+    int64_t most = own == 0 || (asked > 0 && asked < own) ? asked : own;
+    return most > 1 ? most : 1;
+}
+
 static Status plan_windows(const Targets *targets, const PlanTask *task, BuildTarget *target, Error *err) {
     const Model *model = task->model;
     WindowRequest windows = *targets->request->windows;
@@ -185,6 +218,7 @@ static Status plan_windows(const Targets *targets, const PlanTask *task, BuildTa
     target->is_windowed = true;
     target->binds_clock = model_binds_clock(targets->request->plan->project, model, targets->arena);
     target->batch = batch_grains(targets, model, target);
+    target->concurrency = batches_at_once(targets, model, target);
     TRY(grain_parse(model->interval, &target->grain, err));
     bool is_there = target->is_there;
     if (is_there) {

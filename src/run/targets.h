@@ -6,7 +6,7 @@
 #include "run/relations.h"
 #include "run/session.h"
 
-#define BATCH_AUTO INT64_MAX /* as many adjacent grains as there are */
+#define BATCH_AUTO INT64_MAX /* as many adjacent grains as stay below batch_rows (build_batches.c) */
 
 /* One task's. Without a relation (ephemeral) only zeros. */
 typedef struct BuildTarget {
@@ -26,9 +26,10 @@ typedef struct BuildTarget {
 
     bool is_windowed; /* incremental; the rest is zero otherwise */
     Grain grain;
-    int64_t batch;      /* most grains of one statement; BATCH_AUTO */
-    bool binds_clock;   /* reads of the clock are bound to each window */
-    IntervalSet filled; /* what the ledger of `relation` (of `seed`) says */
+    int64_t batch;       /* most grains of one statement; BATCH_AUTO */
+    int64_t concurrency; /* most batches at once */
+    bool binds_clock;    /* reads of the clock are bound to each window */
+    IntervalSet filled;  /* what the ledger of `relation` (of `seed`) says */
     WindowWork work;
     bool is_skipped; /* nothing due: the task builds nothing and keeps what the environment shows */
 } BuildTarget;
@@ -38,7 +39,8 @@ typedef struct TargetRequest {
     const EngineCatalog *catalog; /* NULL: what the state records is there */
     EngineConnection *connection; /* asked for external tables; NULL: the ledger tells whether they are there */
     const WindowRequest *windows;
-    int64_t batch; /* most grains of one statement; 0: the model's own */
+    int64_t batch;       /* most grains of one statement; 0: the model's own */
+    int64_t concurrency; /* most batches of a model at once; 0: the model's own, and never more than that */
 } TargetRequest;
 
 /* An array, a task each, in `arena`. */

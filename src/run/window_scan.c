@@ -1,5 +1,6 @@
 #include "run/window_scan.h"
 
+#include "config/dsn.h"
 #include "sql/sql_splice.h"
 
 #define DAY_US (INT64_C(86400) * 1000000)
@@ -107,6 +108,55 @@ Status window_scans_find(EngineConnection *connection, const RelationMap *relati
             TRY(add_scan(connection, relations, model, output, scan, arena, scans_out, err));
         }
     }
+    return OK;
+}
+
+/* ---- Counting. */
+
+/* In a database that another server or another library keeps. */
+static bool is_foreign(const RelationMap *relations, const WindowScan *scan) {
+    const SqlTableRef *table = &scan->scan.owner->facts->tables.items[scan->scan.table];
+    Str alias = table->catalog.size > 0 ? table->catalog : table->schema;
+    const EngineConfig *engine = project_config_engine(relations->project->config, scan->scan.owner->engine);
+    for (size_t i = 0; i < engine->attach.count; i++) {
+        const AttachConfig *attachment = &engine->attach.items[i];
+        if (str_equal_fold(attachment->alias, alias)) {
+            return dsn_is_postgres(attachment->uri) || dsn_has_scheme(attachment->uri);
+        }
+    }
+    return false;
+}
+
+/* Only tables have row numbers. */
+static Status is_table(EngineConnection *connection, Str source, Arena *arena, bool *is_table_out, Error *err) {
+    AUTO(error) Error unbound = {0};
+    DuckColumnVec columns;
+    SqlText query = sql_text_own(arena, str_format(arena, "SELECT rowid FROM " STR_FMT, STR_ARG(source)));
+    *is_table_out = !failed(engine_describe(connection, &query, arena, &columns, &unbound));
+    if (unbound.kind == ERROR_INTERRUPTED) {
+        error_move(err, &unbound);
+        return FAILED;
+    }
+    return OK;
+}
+
+Status window_scan_countable(EngineConnection *connection, const RelationMap *relations, const WindowScan *scan,
+                             Arena *arena, Str *table_out, Error *err) {
+    const Model *owner = scan->scan.owner;
+    const ModelReference *reference = &owner->references[scan->scan.table];
+    const SqlTableRef *table = &owner->facts->tables.items[scan->scan.table];
+    Str source = str_slice(owner->query.text, table->start, table->end);
+    bool is_countable = reference->input == INPUT_NONE && !table->is_file && !is_foreign(relations, scan);
+    if (reference->model != MODEL_NONE) {
+        AUTO(strbuf) StrBuf sql = {0};
+        sql_relation(&sql, relations->items[reference->model]);
+        source = strbuf_copy(&sql, arena);
+        is_countable = relations->items[reference->model].name.size > 0;
+    }
+    if (is_countable) {
+        TRY(is_table(connection, source, arena, &is_countable, err));
+    }
+    *table_out = is_countable ? source : STR_EMPTY;
     return OK;
 }
 

@@ -20,6 +20,11 @@ DEFINE_VEC(WindowScanVec, window_scan_vec, WindowScan)
 MUST_CHECK Status window_scans_find(EngineConnection *connection, const RelationMap *relations, const Model *model,
                                     TimeColumnKind output, Arena *arena, WindowScanVec *scans_out, Error *err);
 
+/* The scan's table as SQL, where one column of it is counted in next to no time: one of DuckDB or of a lake; not a
+ * view, a file or another server's, which may do all of their work for it. Empty: not so. */
+MUST_CHECK Status window_scan_countable(EngineConnection *connection, const RelationMap *relations,
+                                        const WindowScan *scan, Arena *arena, Str *table_out, Error *err);
+
 /* The range of the scan's column that holds all rows of the window: edges move out to the lattice of the truncations,
  * and by before and after of a declared scan. Exact when they lie on it. */
 Window window_scan_range(const WindowScan *scan, Window window);

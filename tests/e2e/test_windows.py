@@ -375,3 +375,79 @@ def test_02_12_restate_names_what_it_leaves_stale(june):
     document = june.json("restate", "-s", "m", "--start", "2026-06-10", "--end", "2026-06-11")
     assert document["tasks"]["stale"] == ["totals"]
     assert "totals" in june.ok("restate", "-s", "m", "--start", "2026-06-10", "--end", "2026-06-11").stderr
+
+
+# ---- batch: auto
+
+
+def batch_sizes(document, model="m"):
+    [entry] = [entry for entry in document["tasks"]["models"] if entry["name"] == model]
+    return [batch[2] for batch in entry["batches"]]
+
+
+def auto_batches(project, *args):
+    return batch_sizes(project.json("restate", "-s", "m", "--start", JUNE[0], "--end", JUNE[1], *args))
+
+
+def test_04_3_an_automatic_batch_stays_below_batch_rows(june):
+    june.write({"models/m.sql": daily(", backfill: none, batch_rows: 7")})
+    june.load("INSERT INTO days SELECT DATE '2026-06-10', 100 FROM range(20)")
+    june.ok("apply")
+    assert auto_batches(june) == [7, 2, 1, 7, 7, 6]
+    assert auto_batches(june, "--order", "newest") == [6, 7, 7, 1, 2, 7]
+    assert auto_batches(june, "--batch", "auto") == [7, 2, 1, 7, 7, 6]
+    assert auto_batches(june, "--batch", "20") == [20, 10]
+    at_once = june.query("SELECT * FROM m ORDER BY ALL"), ledger(june)
+    june.ok("restate", "--start", JUNE[0], "--end", JUNE[1], "--batch", "1")
+    assert (june.query("SELECT * FROM m ORDER BY ALL"), ledger(june)) == at_once
+    june.write({"models/m.sql": daily(", backfill: none, batch_rows: 5000")})
+    assert auto_batches(june) == [30]
+
+
+def test_04_3_rows_of_all_sources_count(june):
+    join = "SELECT a.d, a.n, b.n AS o FROM src.days a JOIN base b ON a.d = b.d"
+    reads = ", reads: {base: {time_column: d}, src.days: {time_column: d}}"
+    june.write(
+        {
+            "models/base.sql": "SELECT * FROM src.days",
+            "models/m.sql": daily(", backfill: none, batch_rows: 20" + reads, join),
+        }
+    )
+    june.ok("apply")
+    assert auto_batches(june) == [10, 10, 10]
+
+
+def test_04_3_where_no_source_is_counted_the_rows_of_the_table_stand_for_it(june):
+    june.load("CREATE VIEW seen AS SELECT * FROM days UNION ALL SELECT * FROM days")
+    june.write({"models/m.sql": daily(", batch_rows: 12", "SELECT d, n FROM src.seen")})
+    june.ok("apply")  # two rows a window
+    assert auto_batches(june) == [6, 6, 6, 6, 6]
+
+
+def test_04_3_windows_that_read_everything_are_one_batch(june):
+    june.write({"models/m.sql": daily(", batch_rows: 1", "SELECT d, sum(n) OVER (ORDER BY d) AS n FROM src.days")})
+    june.ok("apply")
+    assert auto_batches(june) == [30]
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS"])
+@pytest.mark.parametrize("interval", ["7h", "90m", "2d", "1w", "1mo"])
+def test_04_3_batches_of_every_grain_hold_no_more_rows(project, kind, interval):
+    project.env["INTERLACE_NOW"] = "2026-07-01T00:00:00"
+    header = f", backfill: none, interval: {interval}, batch_rows: 100"
+    query = "SELECT d, n FROM src.days"
+    project.write({"interlace.yaml": CONFIG.replace("UTC", "Europe/Berlin"), "models/m.sql": daily(header, query)})
+    project.load(
+        f"CREATE TABLE days AS SELECT CAST(TIMESTAMP '2026-03-01' + INTERVAL (range * 5) HOUR AS {kind}) AS d,"
+        " range::INTEGER AS n FROM range(500)"
+    )
+    project.ok("apply")
+    document = project.json("run", "-s", "m", "--start", "2026-03-01", "--end", "2026-06-01")
+    [entry] = document["tasks"]["models"]
+    counts = [
+        project.query(f"SELECT count(*)::INT FROM m WHERE d >= TIMESTAMP '{start}' AND d < TIMESTAMP '{end}'")[0][0]
+        for start, end, grains in entry["batches"]
+        if grains > 1
+    ]
+    assert all(count <= 100 for count in counts), counts
+    assert interval == "1mo" or max(counts) > 60

@@ -107,25 +107,27 @@ class Play:
             self.world.set_source(*self.delivered)
         self.now += datetime.timedelta(minutes=self.chance.number(0, 2))
         verb = "apply" if index == 0 else self.chance.one(["run", "run", "restate", "apply"])
-        bounds, batch = None, 0
+        bounds, batch, at_once = None, 0, 0
         if self.oracle.windowed and verb != "apply" and not self.chance.one_in(3):
             first = self.chance.number(1, TODAY)
             bounds = (first, first + self.chance.number(1, 6))
             batch = self.chance.one([0, 1, 2, 3])
+            at_once = self.chance.one([0, 2, 3])
         hook = None
         if self.chance.one_in(3):
             hook = self.chance.one(HOOKS), self.chance.number(1, 1 if bounds is None else 3)
             if hook[0] == "build.statement":
                 hook = hook[0], self.chance.number(1, 12)
-        self.command(verb, bounds, batch, hook)
+        self.command(verb, bounds, batch, at_once, hook)
 
-    def command(self, verb, bounds, batch, hook):
+    def command(self, verb, bounds, batch, at_once, hook):
         columns, rows = self.delivered
         outcome = self.oracle.run(verb, rows, columns, self.now, bounds, batch)
         args = [verb, "--json"]
         if bounds is not None:
             args += ["--start", day(bounds[0]).date(), "--end", day(bounds[1]).date()]
             args += ["--batch", batch] if batch else []
+            args += ["--concurrency", at_once] if at_once else []
         env = {"INTERLACE_NOW": self.now.isoformat()}
         if hook is not None:
             env["INTERLACE_HOOK"] = f"{hook[0]}=kill@{hook[1]}"

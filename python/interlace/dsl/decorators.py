@@ -102,8 +102,8 @@ def model(name=None, **keys):
 
     Keys: materialise, strategy, key, time_column, interval, backfill, cursor, dialect, engine, depends_on, tags, owner,
     description, columns, schedule, checks, target, path, format, options, environments, indexes, constraints, schema,
-    batch, concurrency, audit, reads, lineage, timeout, retries, memory_limit, pool, env, requires, enabled,
-    commit_every, lookback.
+    batch, batch_rows, concurrency, audit, reads, lineage, timeout, retries, memory_limit, pool, env, requires,
+    enabled, commit_every, lookback.
     """
     if callable(name):
         return model()(name)

@@ -12,7 +12,7 @@ MODEL_KEYS = frozenset(
         *("materialise", "strategy", "key", "time_column", "interval", "backfill", "lookback", "cursor", "depends_on"),
         *("engine", "dialect", "columns", "checks", "schedule", "tags", "owner", "description"),
         *("target", "path", "format", "options", "environments", "indexes", "constraints", "schema"),
-        *("batch", "concurrency", "audit", "reads", "lineage"),
+        *("batch", "batch_rows", "concurrency", "audit", "reads", "lineage"),
         *("timeout", "retries", "memory_limit", "pool", "env", "requires", "enabled", "commit_every"),
     )
 )
