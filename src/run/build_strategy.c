@@ -151,6 +151,16 @@ static Status count(Build *build, const StrategyStatement *statement, Error *err
     return OK;
 }
 
+static Status note(Build *build, const StrategyStatement *statement, Error *err) {
+    DuckRows rows;
+    TRY(engine_query(build->connection, &statement->sql, build->arena, &rows, err));
+    for (size_t row = 0; row < rows.row_count; row++) {
+        session_note(build->context->session, "model '" STR_FMT "': " STR_FMT, STR_ARG(build->task->model->name),
+                     STR_ARG(duck_cell(&rows, row, 0)->text));
+    }
+    return OK;
+}
+
 static void add_changed(Build *build, StatementRole role, int64_t changed) {
     switch (role) {
     case STATEMENT_CREATE:
@@ -168,6 +178,7 @@ static void add_changed(Build *build, StatementRole role, int64_t changed) {
     case STATEMENT_EVOLVE:
     case STATEMENT_RUN:
     case STATEMENT_COUNT:
+    case STATEMENT_NOTE:
     case STATEMENT_DROP:
     case STATEMENT_ROLE_COUNT:
         return;
@@ -189,6 +200,9 @@ static Status run_statement(Build *build, const StrategyInput *input, const Stra
     }
     if (statement->role == STATEMENT_COUNT) {
         return count(build, statement, err);
+    }
+    if (statement->role == STATEMENT_NOTE) {
+        return note(build, statement, err);
     }
     int64_t changed = 0;
     if (failed(engine_execute(build->connection, &statement->sql, &changed, err))) {

@@ -17,10 +17,18 @@ static void delete_vanished(Writer *writer) {
                 "WHERE {keys& target.@ IS NOT DISTINCT FROM vanished.@}");
 }
 
+/* A legitimate state, and most often a mistake. */
+static void note_empty_source(Writer *writer) {
+    writer_step(writer, STATEMENT_NOTE,
+                "SELECT 'source is empty: ' || count(*) || ' row' || CASE count(*) WHEN 1 THEN '' ELSE 's' END || "
+                "' will be deleted' FROM {target} WHERE NOT EXISTS (SELECT 1 FROM {rows}) HAVING count(*) > 0");
+}
+
 Status full_merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
     stage_set(writer);
     if (!writer->is_first) {
+        note_empty_source(writer);
         writer_evolve(writer);
         delete_vanished(writer);
         upsert(writer, "{values| target.@ IS DISTINCT FROM source.@}");

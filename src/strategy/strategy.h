@@ -48,6 +48,7 @@ typedef enum StatementRole {
     STATEMENT_RUN,    /* a write that is not counted: a STATEMENT_COUNT says what it comes to, or it only makes room */
     STATEMENT_COUNT,  /* a query of one row: inserted, updated, deleted, added to the counts; may be negative, to
                          correct what a statement before or after it counts */
+    STATEMENT_NOTE,   /* a query; the first column of each row is a line that a person should know */
     STATEMENT_DROP,   /* a working table: not counted */
     STATEMENT_ROLE_COUNT
 } StatementRole;

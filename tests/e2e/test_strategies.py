@@ -334,6 +334,18 @@ def test_02_2_5_an_unstable_source_is_read_once(project):
     assert project.query("SELECT count(*), count(DISTINCT id) FROM m") == [[100, 100]]
 
 
+def test_02_4_4_an_empty_source_is_told_before_it_empties_the_target(project):
+    start(project, "duckdb", sql_model("strategy: full_merge, key: id", "src.items"), "(1,'a'), (2,'b')", "id, v")
+    assert "source is empty" not in project.ok("run").stderr
+    project.load("DELETE FROM items WHERE id = 2")
+    assert "source is empty" not in project.ok("run").stderr
+    project.load("DELETE FROM items")
+    result = project.ok("run")
+    assert "note: model 'm': source is empty: 1 row will be deleted" in result.stderr
+    assert project.query("SELECT count(*) FROM m") == [[0]]
+    assert "source is empty" not in project.ok("run").stderr  # nothing is left to delete
+
+
 @pytest.mark.parametrize("strategy", ["full_merge", "hash_merge", "scd"])
 def test_02_2_6_null_and_the_empty_text_differ(project, strategy):
     start(project, "duckdb", sql_model(f"strategy: {strategy}, key: id", "src.items"), "(1,NULL), (2,'')", "id, v")
