@@ -146,10 +146,22 @@ static Status time_bounds(Build *build, const SqlRelation *staged, DuckRows *row
     sql_identifier(&sql, column);
     strbuf_text(&sql, ") AS VARCHAR), CAST(max(");
     sql_identifier(&sql, column);
-    strbuf_text(&sql, ") AS VARCHAR) FROM ");
+    strbuf_text(&sql, ") AS VARCHAR), count(*) FILTER (WHERE ");
+    sql_identifier(&sql, column);
+    strbuf_text(&sql, " IS NULL) FROM ");
     SqlText parts[] = {sql_text_own(build->arena, strbuf_copy(&sql, build->arena)), bounded_rows(build, staged)};
     SqlText query = sql_text_concat(build->arena, parts, COUNT_OF(parts));
     return engine_query(build->connection, &query, build->arena, rows_out, err);
+}
+
+/* Of a first delivery: in a table of our own there are none left. */
+static void note_untimed(const Build *build, const DuckCell *untimed) {
+    bool is_one = str_equal(untimed->text, STR("1"));
+    if (!str_equal(untimed->text, STR("0"))) {
+        session_note(build->context->session, "model '" STR_FMT "': " STR_FMT " source row%s no " STR_FMT,
+                     STR_ARG(build->task->model->name), STR_ARG(untimed->text), is_one ? " has" : "s have",
+                     STR_ARG(build->task->model->time_column));
+    }
 }
 
 TimeColumnKind build_time_kind(const Build *build) {
@@ -163,6 +175,7 @@ Status build_find_first_range(Build *build, const SqlRelation *staged, Error *er
     BuildContext *context = build->context;
     DuckRows rows;
     TRY(time_bounds(build, staged, &rows, err));
+    note_untimed(build, duck_cell(&rows, 0, 2));
     bool has_rows = duck_cell(&rows, 0, 0)->kind != DUCK_CELL_NULL;
     WallUs bounds[2] = {0};
     for (size_t i = 0; has_rows && i < COUNT_OF(bounds); i++) {

@@ -119,9 +119,9 @@ static void test_02_1_1_roles_of_each_strategy(void **state) {
         {STRATEGY_HASH_MERGE, false, true, false, &no_subqueries, "rC??", "ss??#~#d"},
         {STRATEGY_SCD, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?sss~~+ddd"},
         {STRATEGY_SCD, false, true, true, &duckdb_like, "s??s?ssCdd", "s??s?sssssss~~+ddddddd"},
-        {STRATEGY_INCREMENTAL, false, false, true, &duckdb_like, "C", "-+"},
-        {STRATEGY_INCREMENTAL, false, true, true, &duckdb_like, "C??", "s??#~#d"},
-        {STRATEGY_INCREMENTAL, false, true, true, &plain_sql, "rC??", "ss??~+d"},
+        {STRATEGY_INCREMENTAL, false, false, true, &duckdb_like, "Cn#r", "-+"},
+        {STRATEGY_INCREMENTAL, false, true, true, &duckdb_like, "Cn#r??", "s??#~#d"},
+        {STRATEGY_INCREMENTAL, false, true, true, &plain_sql, "rCn#r??", "ss??~+d"},
     };
     /* clang-format on */
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -56,6 +56,7 @@ typedef struct Writer {
     bool is_owned;                /* the target is interlace's own table */
     bool is_first;                /* the plan makes the target */
     bool is_windowed;             /* {within} restricts {input} */
+    bool takes_untimed;           /* … and lets rows without a time pass as well */
     Str rows;                     /* quoted; set by stage_… */
     SqlText source;               /* {input} */
     StrVec working;               /* names of the working tables that exist */
