@@ -5,7 +5,7 @@
 
 #include "run/arrow_type_name.h"
 #include "run/read_query.h"
-#include "run/rows_json.h"
+#include "engine/rows_json.h"
 
 #include <errno.h>
 #include <unistd.h>

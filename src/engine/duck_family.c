@@ -183,7 +183,7 @@ static void redact(Error *err) {
     err->message = config_redact_dsn(err->arena, err->message);
     err->hint = config_redact_dsn(err->arena, err->hint);
     for (size_t i = 0; i < err->details.count; i++) {
-        err->details.items[i].value = config_redact_dsn(err->arena, err->details.items[i].value);
+        error_detail_hide(&err->details.items[i], config_redact_dsn(err->arena, err->details.items[i].value));
     }
 }
 

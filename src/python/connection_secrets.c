@@ -207,6 +207,6 @@ void secrets_hide_in_error(const StrVec *secrets, Error *err) {
         err->notes.items[i] = secrets_hide(secrets, err->notes.items[i], err->arena);
     }
     for (size_t i = 0; i < err->details.count; i++) {
-        err->details.items[i].value = secrets_hide(secrets, err->details.items[i].value, err->arena);
+        error_detail_hide(&err->details.items[i], secrets_hide(secrets, err->details.items[i].value, err->arena));
     }
 }

@@ -1,7 +1,7 @@
 #include "run/check_runner.h"
 
 #include "config/json_writer.h"
-#include "run/rows_json.h"
+#include "engine/rows_json.h"
 
 #define SAMPLE_ROWS_MAX 100
 

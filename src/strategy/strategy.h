@@ -57,8 +57,8 @@ typedef enum RefusalKind {
     REFUSAL_NONE,
     REFUSAL_DUPLICATE_KEY, /* rows: key columns…, count; the most frequent five of them, then by key; preceded in each
                               row by two totals: repeated key values, rows over which they repeat */
-    REFUSAL_NULL_KEY,      /* rows: total, names of the key columns with a NULL (text, joined by ", "), then the whole
-                              sample row as columns; at most one row */
+    REFUSAL_NULL_KEY,      /* rows: total; for each key column, named c and its place in the sample, whether it has a
+                              NULL; then the whole sample row as columns; at most one row */
     REFUSAL_NULL_TIME,     /* rows: total; one row */
     REFUSAL_CAST           /* rows: column, value as text, stored type; the first value that does not convert */
 } RefusalKind;

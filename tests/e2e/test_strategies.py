@@ -290,7 +290,10 @@ def test_02_2_1_repeated_keys_are_refused_on_a_first_build_and_later(project, pa
     else:  # A new window: a restate takes its windows out of the ledger before it does them (spec 02 §11).
         set_source(project, repeated("2026-07-03"))
         document = project.json("run", "--start", "2026-07-03", "--end", "2026-07-04", code=1)
-    assert document["error"]["details"]["code"] == "duplicate_key"
+    details = document["error"]["details"]
+    assert (details["code"], details["model"], details["repeated"], details["rows"]) == ("duplicate_key", "m", 2, 5)
+    assert details["key"] == (["id", "ts"] if by_time else ["id"])
+    assert [(entry["key"]["id"], entry["count"]) for entry in details["sample"]] == [(1, 3), (7, 2)]
     assert sample in document["error"]["message"]
     assert untouched_state(project, panel) == before
 
@@ -303,7 +306,10 @@ def test_02_2_3_a_null_in_a_key_is_refused(project, panel, key):
     write_project(project, "duckdb", files)
     set_source(project, rows, "g, id, v, ts")
     document = project.json("apply", code=1)
-    assert document["error"]["details"]["code"] == "null_key"
+    details = document["error"]["details"]
+    assert (details["code"], details["model"], details["key"], details["rows"]) == ("null_key", "m", ["id"], 1)
+    [sample] = details["sample"]
+    assert (sample["g"], sample["id"], sample["v"]) == ("x", None, "x")
     assert "1 source row" in document["error"]["message"]
     assert "id: NULL" in document["error"]["message"]
 
