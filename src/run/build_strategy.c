@@ -53,16 +53,13 @@ static void set_window(const Build *build, TimeColumnKind kind, StrategyInput *i
     }
 }
 
-/* Only with a pinned start, `backfill: 2026-01-01`: the first build takes everything from there on. */
 static Status set_first_window(const Build *build, TimeColumnKind kind, StrategyInput *input, Error *err) {
-    const Model *model = build->task->model;
-    bool is_pinned = model->backfill.size > 0 && !str_equal(model->backfill, STR("auto"));
-    if (!build->is_first_build || build->target.is_external || !is_pinned) {
-        return OK;
+    bool has_start = false;
+    WallUs start = 0;
+    TRY(build_first_start(build, &has_start, &start, err));
+    if (has_start) {
+        input->window_start = edge(build, start, kind);
     }
-    WallUs start;
-    TRY(wall_parse(model->backfill, build->context->zone, &start, err));
-    input->window_start = edge(build, grain_floor(build->target.grain, start), kind);
     return OK;
 }
 

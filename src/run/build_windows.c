@@ -126,6 +126,19 @@ Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err)
 
 /* ---- First builds. */
 
+Status build_first_start(const Build *build, bool *has_start_out, WallUs *start_out, Error *err) {
+    const Model *model = build->task->model;
+    bool is_pinned = model->backfill.size > 0 && !str_equal(model->backfill, STR("auto"));
+    *has_start_out = build->is_first_build && !build->target.is_external && is_pinned;
+    if (!*has_start_out) {
+        return OK;
+    }
+    WallUs start;
+    TRY(wall_parse(model->backfill, build->context->zone, &start, err));
+    *start_out = grain_floor(build->target.grain, start);
+    return OK;
+}
+
 /* A table of our own holds the source's rows and no others; an external one may hold those of somebody else, so there
  * the source itself is asked. */
 static SqlText bounded_rows(const Build *build, const SqlRelation *staged) {
@@ -154,8 +167,7 @@ static Status time_bounds(Build *build, const SqlRelation *staged, DuckRows *row
     return engine_query(build->connection, &query, build->arena, rows_out, err);
 }
 
-/* Of a first delivery: in a table of our own there are none left. */
-static void note_untimed(const Build *build, const DuckCell *untimed) {
+void build_note_untimed(const Build *build, const DuckCell *untimed) {
     bool is_one = str_equal(untimed->text, STR("1"));
     if (!str_equal(untimed->text, STR("0"))) {
         session_note(build->context->session, "model '" STR_FMT "': " STR_FMT " source row%s no " STR_FMT,
@@ -175,7 +187,7 @@ Status build_find_first_range(Build *build, const SqlRelation *staged, Error *er
     BuildContext *context = build->context;
     DuckRows rows;
     TRY(time_bounds(build, staged, &rows, err));
-    note_untimed(build, duck_cell(&rows, 0, 2));
+    build_note_untimed(build, duck_cell(&rows, 0, 2)); /* of a delivery: a table of our own has none any more */
     bool has_rows = duck_cell(&rows, 0, 0)->kind != DUCK_CELL_NULL;
     WallUs bounds[2] = {0};
     for (size_t i = 0; has_rows && i < COUNT_OF(bounds); i++) {
