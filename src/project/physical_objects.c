@@ -117,11 +117,6 @@ static StrVec texts_of(const ConfigValue *value, Arena *arena) {
     return texts;
 }
 
-static Str text_of(const ConfigValue *map, Str key) {
-    const ConfigValue *value = config_find(map, key);
-    return value != NULL && value->kind == CONFIG_SCALAR ? value->text : STR_EMPTY;
-}
-
 static void add_object(const ObjectReader *reader, PhysicalObject object, Str name) {
     object.name = name.size > 0 ? name : generated_name(reader->model, &object, reader->arena);
     physical_object_vec_push(reader->arena, reader->objects, object);
@@ -130,12 +125,12 @@ static void add_object(const ObjectReader *reader, PhysicalObject object, Str na
 static void read_index(const ObjectReader *reader, const ConfigValue *value) {
     bool is_unique = false;
     bool is_map = value->kind == CONFIG_MAP;
-    (void)scalar_to_bool(text_of(value, STR("unique")), &is_unique);
+    (void)scalar_to_bool(config_text(value, STR("unique")), &is_unique);
     PhysicalObject object = {
         .kind = is_unique ? PHYSICAL_UNIQUE_INDEX : PHYSICAL_INDEX,
         .columns = texts_of(is_map ? config_find(value, STR("columns")) : value, reader->arena),
     };
-    add_object(reader, object, text_of(value, STR("name")));
+    add_object(reader, object, config_text(value, STR("name")));
 }
 
 static void read_not_null(const ObjectReader *reader, const StrVec *columns, Str name) {
@@ -148,17 +143,17 @@ static void read_not_null(const ObjectReader *reader, const StrVec *columns, Str
 
 /* {type: parameters}, or {type: …, parameters …} */
 static void read_constraint(const ObjectReader *reader, const ConfigValue *value) {
-    Str type = text_of(value, STR("type"));
+    Str type = config_text(value, STR("type"));
     const ConfigValue *parameters = type.size > 0 ? value : value->entries[0].value;
     PhysicalObject object = {0};
     if (!find_kind(type.size > 0 ? type : value->entries[0].key, &object.kind)) {
         return;
     }
     bool is_map = parameters->kind == CONFIG_MAP;
-    Str name = text_of(parameters, STR("name"));
+    Str name = config_text(parameters, STR("name"));
     object.columns = texts_of(is_map ? config_find(parameters, STR("columns")) : parameters, reader->arena);
-    object.expression = text_of(parameters, STR("expression"));
-    object.to = text_of(parameters, STR("to"));
+    object.expression = config_text(parameters, STR("expression"));
+    object.to = config_text(parameters, STR("to"));
     object.fields = texts_of(config_find(parameters, STR("fields")), reader->arena);
     if (object.kind == PHYSICAL_NOT_NULL) {
         read_not_null(reader, &object.columns, name);
@@ -180,7 +175,7 @@ static void read_all(const ObjectReader *reader, const ConfigValue *value,
 }
 
 static bool is_managed(const Model *model, Str part) {
-    return !str_equal(text_of(model->schema_policy, part), STR("ignore"));
+    return !str_equal(config_text(model->schema_policy, part), STR("ignore"));
 }
 
 static PhysicalObjectVec declared_objects(const Model *model, Arena *arena) {
@@ -302,14 +297,14 @@ void physical_objects_from_json(Str json, Arena *arena, PhysicalObjectVec *objec
     for (size_t i = 0; is_read && list->kind == CONFIG_LIST && i < list->count; i++) {
         const ConfigValue *map = list->items[i];
         PhysicalObject object = {
-            .name = text_of(map, STR("name")),
+            .name = config_text(map, STR("name")),
             .columns = texts_of(config_find(map, STR("columns")), arena),
-            .expression = text_of(map, STR("expression")),
-            .to = text_of(map, STR("to")),
+            .expression = config_text(map, STR("expression")),
+            .to = config_text(map, STR("to")),
             .fields = texts_of(config_find(map, STR("fields")), arena),
-            .is_found = str_equal(text_of(map, STR("found")), STR("true")),
+            .is_found = str_equal(config_text(map, STR("found")), STR("true")),
         };
-        if (find_kind(text_of(map, STR("kind")), &object.kind)) {
+        if (find_kind(config_text(map, STR("kind")), &object.kind)) {
             physical_object_vec_push(arena, &objects, object);
         }
     }

@@ -79,7 +79,7 @@ static Status send_input(Task *task, Str name, int reader, Error *err) {
 }
 
 static Status on_open_input(Task *task, const Frame *frame, Error *err) {
-    Str name = frame_text(frame->fields, STR("param"));
+    Str name = config_text(frame->fields, STR("param"));
     const PythonParameter *parameter = find_parameter(task, name);
     if (parameter == NULL || was_asked_for(task, parameter)) {
         return error_set(err, ERROR_EXECUTION, "protocol error: rows of '" STR_FMT "' were asked for", STR_ARG(name));
@@ -130,7 +130,7 @@ static Status on_stale(Task *task, const Frame *frame, Error *err) {
 static Status on_unexpected(Task *task, const Frame *frame, Error *err) {
     (void)task;
     return error_set(err, ERROR_EXECUTION, "protocol error: a frame '" STR_FMT "' that has no place in a task",
-                     STR_ARG(frame_text(frame->fields, STR("t"))));
+                     STR_ARG(config_text(frame->fields, STR("t"))));
 }
 
 static Status (*const frame_handlers[])(Task *task, const Frame *frame, Error *err) = {

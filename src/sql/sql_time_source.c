@@ -370,15 +370,6 @@ static bool trace_query(Trace *trace, const Query *query, const QueryCteScope *s
 
 /* --- All names ---------------------------------------------------------------------------------------------------- */
 
-static bool has_name(const StrVec *names, Str name) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (str_equal_fold(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Names that items give, here and below stars. A star gives others, too. */
 static void collect_names(QuerySurvey *survey, const Query *query, const QueryCteScope *scope, StrVec *names,
                           bool *has_star) {
@@ -394,7 +385,7 @@ static void collect_names(QuerySurvey *survey, const Query *query, const QueryCt
         const QueryExpr *item = query->projections.items[i];
         Str name = query_item_name(item);
         here = here || item->kind == QUERY_STAR;
-        if (item->kind != QUERY_STAR && name.size > 0 && !has_name(names, name)) {
+        if (item->kind != QUERY_STAR && name.size > 0 && !str_vec_contains_fold(names, name)) {
             str_vec_push(arena, names, name);
         }
     }
