@@ -109,6 +109,9 @@ void time_event(StrBuf *sql, Str type, Str column);
 /* `column` lies in [start, end); both empty: it has a time. */
 void time_window(StrBuf *sql, Str column, Str start, Str end);
 
+/* utc_text.c: the text of `value` as a session in UTC writes it, zoned timestamps inside of it too. */
+void time_utc_text(StrBuf *sql, Str type, Str value, Arena *arena);
+
 /* stage.c */
 /* Reads the source once, into a table that is then {rows}. A table that Python filled is taken as it is when nothing
  * has to be done to its rows and `is_changed` does not say that they will be written to. */
