@@ -8,6 +8,8 @@
 
 #include "sql/query_survey.h"
 
+#include <inttypes.h>
+
 /* --- One name, one query ------------------------------------------------------------------------------------------ */
 
 typedef struct Trace {
@@ -166,7 +168,7 @@ static Str width_of(Str number, Str unit, Arena *arena) {
     bool is_plural = unit.size > 0 && (unit.ptr[unit.size - 1] | 0x20) == 's';
     const struct TimeUnit *found = find_unit(str_slice(unit, 0, unit.size - is_plural));
     bool is_width = found != NULL && str_to_int64(number, &count) && count > 0 && count < INT32_MAX;
-    return is_width ? str_format(arena, "%lld%s", (long long)(count * found->factor), found->grain) : STR_EMPTY;
+    return is_width ? str_format(arena, "%" PRId64 "%s", count * found->factor, found->grain) : STR_EMPTY;
 }
 
 /* INTERVAL '5 minutes', or INTERVAL 5 MINUTE, which the parser makes to_minutes(CAST(trunc(CAST(5 AS DOUBLE)) AS
@@ -451,8 +453,7 @@ const SqlTimeSource *sql_time_source_find(const SqlFacts *facts, Str output) {
 const char *sql_time_obstacle_text(SqlTimeObstacle obstacle) {
     static const char *const texts[] = {
         [SQL_TIME_PROVEN] = "",
-        [SQL_TIME_COMPUTED] = "its time column is more than a column, a cast of one to DATE, date_trunc or "
-                              "time_bucket of one",
+        [SQL_TIME_COMPUTED] = "its time column is more than a column, a cast to DATE, date_trunc or time_bucket of one",
         [SQL_TIME_LIMIT] = "its query has a LIMIT or OFFSET",
         [SQL_TIME_SET_OPERATION] = "its time column comes out of a UNION, EXCEPT or INTERSECT",
         [SQL_TIME_RECURSIVE] = "its time column comes out of a recursive CTE",

@@ -101,7 +101,7 @@ static bool take_members(Str type, Str head, Str *members_out) {
 
 static void write_value(StrBuf *sql, Str type, Str value, size_t depth, Arena *arena) {
     Str members;
-    if (str_find(type, zoned) == STR_NOT_FOUND) {
+    if (str_find(type, zoned) == STR_NOT_FOUND || str_starts_with(type, STR("UNION("))) {
         strbuf_append(sql, value);
     } else if (str_ends_with(type, STR("]")) && !str_ends_with(type, STR("[]"))) {
         write_array(sql, type, value, depth, arena);
@@ -111,10 +111,8 @@ static void write_value(StrBuf *sql, Str type, Str value, size_t depth, Arena *a
         write_struct(sql, members, value, depth, arena);
     } else if (take_members(type, STR("MAP("), &members)) {
         write_map(sql, members, value, depth, arena);
-    } else if (time_is_zoned(type)) {
-        write_instant(sql, value);
     } else {
-        strbuf_append(sql, value);
+        write_instant(sql, value);
     }
 }
 
