@@ -118,15 +118,36 @@ static ErrorDetail *find_detail(const Error *err, Str key) {
     return NULL;
 }
 
-void error_detail(Error *err, Str key, Str value) {
+static void set_detail(Error *err, ErrorDetail detail) {
     assert(err->arena != NULL);
-    ErrorDetail *present = find_detail(err, key);
+    ErrorDetail *present = find_detail(err, detail.key);
+    detail.value = str_copy(err->arena, detail.value);
     if (present != NULL) {
-        present->value = str_copy(err->arena, value);
+        present->value = detail.value;
+        present->is_json = detail.is_json;
         return;
     }
-    error_detail_vec_push(err->arena, &err->details,
-                          (ErrorDetail){.key = str_copy(err->arena, key), .value = str_copy(err->arena, value)});
+    detail.key = str_copy(err->arena, detail.key);
+    error_detail_vec_push(err->arena, &err->details, detail);
+}
+
+void error_detail(Error *err, Str key, Str value) {
+    set_detail(err, (ErrorDetail){.key = key, .value = value});
+}
+
+void error_detail_json(Error *err, Str key, Str json) {
+    set_detail(err, (ErrorDetail){.key = key, .value = json, .is_json = true});
+}
+
+void error_detail_hide(ErrorDetail *detail, Str value) {
+    detail->is_json = detail->is_json && str_equal(detail->value, value);
+    detail->value = value;
+}
+
+void error_details_copy(Error *target, const Error *source) {
+    for (size_t i = 0; i < source->details.count; i++) {
+        set_detail(target, source->details.items[i]);
+    }
 }
 
 void error_place(Error *err, SourceSpan place) {
@@ -162,9 +183,7 @@ void error_copy(Error *target, const Error *source) {
     for (size_t i = 0; i < source->notes.count; i++) {
         str_vec_push(arena, &target->notes, str_copy(arena, source->notes.items[i]));
     }
-    for (size_t i = 0; i < source->details.count; i++) {
-        error_detail(target, source->details.items[i].key, source->details.items[i].value);
-    }
+    error_details_copy(target, source);
 }
 
 void error_move(Error *target, Error *source) {

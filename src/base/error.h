@@ -58,6 +58,7 @@ typedef struct SourceSpan {
 
 typedef struct ErrorDetail {
     Str key, value; /* `code` is the stable code of a refusal, e.g. key.unknown */
+    bool is_json;   /* the value is a JSON value, else a text */
 } ErrorDetail;
 DEFINE_VEC(ErrorDetailVec, error_detail_vec, ErrorDetail)
 
@@ -91,6 +92,10 @@ Status error_set_errno(Error *err, ErrorKind kind, const char *format, ...) PRIN
 void error_hint(Error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 void error_code(Error *err, Str code); /* the same as error_detail(err, STR("code"), code) */
 void error_detail(Error *err, Str key, Str value);
+void error_detail_json(Error *err, Str key, Str json);
+/* `value` is the detail's own without its secrets: what is left of JSON then is a text. */
+void error_detail_hide(ErrorDetail *detail, Str value);
+void error_details_copy(Error *target, const Error *source);
 void error_place(Error *err, SourceSpan place);   /* keeps a place that is already there */
 Str error_detail_find(const Error *err, Str key); /* empty when absent */
 

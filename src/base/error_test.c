@@ -111,6 +111,19 @@ static void details_are_found_and_replaced(void **state) {
     assert_int_equal(f->err.details.count, 2);
 }
 
+static void a_json_detail_stays_one_until_something_in_it_is_hidden(void **state) {
+    Fixture *f = *state;
+    AUTO(error) Error copy;
+    error_init(&copy);
+    error_set(&f->err, ERROR_EXECUTION, "m");
+    error_detail_json(&f->err, STR("rows"), STR("[1]"));
+    error_copy(&copy, &f->err);
+    error_detail_hide(&copy.details.items[0], STR("[1]"));
+    assert_true(copy.details.items[0].is_json);
+    error_detail_hide(&copy.details.items[0], STR("[…]"));
+    assert_false(copy.details.items[0].is_json);
+}
+
 static void copy_is_independent_and_move_empties(void **state) {
     Fixture *f = *state;
     AUTO(error) Error copy;
@@ -205,6 +218,7 @@ int main(void) {
         FIXTURE_TEST(errno_is_told_as_text),
         FIXTURE_TEST(first_place_is_kept),
         FIXTURE_TEST(details_are_found_and_replaced),
+        FIXTURE_TEST(a_json_detail_stays_one_until_something_in_it_is_hidden),
         FIXTURE_TEST(copy_is_independent_and_move_empties),
         FIXTURE_TEST(kinds_have_names_and_exit_codes),
         FIXTURE_TEST(list_drops_a_fault_with_the_same_line),

@@ -12,6 +12,15 @@ bool str_vec_contains(const StrVec *vec, Str item) {
     return false;
 }
 
+bool str_vec_contains_fold(const StrVec *vec, Str item) {
+    for (size_t i = 0; i < vec->count; i++) {
+        if (str_equal_fold(vec->items[i], item)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool index_vec_contains(const IndexVec *vec, size_t item) {
     for (size_t i = 0; i < vec->count; i++) {
         if (vec->items[i] == item) {

@@ -31,6 +31,7 @@ DEFINE_VEC(StrVec, str_vec, Str)
 DEFINE_VEC(IndexVec, index_vec, size_t)
 
 bool str_vec_contains(const StrVec *vec, Str item);
+bool str_vec_contains_fold(const StrVec *vec, Str item); /* ASCII letters without case */
 bool index_vec_contains(const IndexVec *vec, size_t item);
 void str_vec_sort(StrVec *vec); /* byte order */
 

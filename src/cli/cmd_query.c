@@ -3,9 +3,9 @@
 #include "cli/model_text.h"
 #include "cli/table.h"
 
+#include "engine/rows_json.h"
 #include "run/arrow_type_name.h"
 #include "run/read_query.h"
-#include "run/rows_json.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -42,7 +42,7 @@ static TableCell build_cell(const Plan *plan, const PlanTask *task) {
         return CELL_STYLED(STR("copy + run"), STYLE_CALM);
     }
     if (task != NULL && model_is_terminal(task->model)) {
-        bool is_gated = !str_vec_contains(&task->model->environments, plan->environment);
+        bool is_gated = !model_delivers_in(task->model, plan->environment);
         return is_gated ? CELL_STYLED(STR("gated"), STYLE_CALM) : CELL(STR("deliver"));
     }
     return task == NULL ? CELL(STR_EMPTY) : CELL_STYLED(words[task->action].text, words[task->action].style);

@@ -85,7 +85,9 @@ void report_usage_error(Cli *cli, const Error *err) {
 static void write_details(const Error *err, JsonWriter *writer) {
     json_begin_object(writer);
     for (size_t i = 0; i < err->details.count; i++) {
-        json_text_field(writer, err->details.items[i].key, err->details.items[i].value);
+        const ErrorDetail *detail = &err->details.items[i];
+        json_key(writer, detail->key);
+        (detail->is_json ? json_raw : json_text)(writer, detail->value);
     }
     if (err->place.file.size > 0) {
         json_text_field(writer, STR("file"), err->place.file);

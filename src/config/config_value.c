@@ -14,6 +14,16 @@ const ConfigValue *config_find(const ConfigValue *map, Str key) {
     return NULL;
 }
 
+Str config_text(const ConfigValue *map, Str key) {
+    const ConfigValue *value = config_find(map, key);
+    return value != NULL && value->kind == CONFIG_SCALAR ? value->text : STR_EMPTY;
+}
+
+Str config_text_or(const ConfigValue *map, Str key, Str standard) {
+    Str text = config_text(map, key);
+    return text.size > 0 ? text : standard;
+}
+
 const char *config_kind_name(ConfigKind kind) {
     static const char *const names[] = {
         [CONFIG_NULL] = "null",

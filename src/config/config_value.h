@@ -30,7 +30,10 @@ struct ConfigValue {
 };
 
 const ConfigValue *config_find(const ConfigValue *map, Str key); /* NULL when absent or when `map` is no map */
-const char *config_kind_name(ConfigKind kind);                   /* "a map", "a list", … for messages */
+/* The text below `key`; empty, or `standard`, when it is not set, empty, or no single value. */
+Str config_text(const ConfigValue *map, Str key);
+Str config_text_or(const ConfigValue *map, Str key, Str standard);
+const char *config_kind_name(ConfigKind kind); /* "a map", "a list", … for messages */
 
 /* Typed reading. Each names `what` (the key, e.g. "parallelism") in its error, at the value's place. */
 MUST_CHECK Status config_as_text(const ConfigValue *value, const char *what, Str *text_out, Error *err);

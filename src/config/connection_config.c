@@ -77,7 +77,7 @@ static void check_not_empty(const KeyCheck *check, const ConfigEntry *entry, con
 }
 
 static void check_connection(const KeyCheck *check, const ConfigEntry *entry) {
-    Str type = config_text_or(entry->value, STR("type"), STR_EMPTY);
+    Str type = config_text(entry->value, STR("type"));
     const KeyTable *keys = keys_of_type(type);
     if (keys == NULL) {
         add_type_fault(check, entry, type);

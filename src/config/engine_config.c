@@ -51,12 +51,6 @@ static const EngineTypeRow *engine_type_row(Str type) {
     return &engine_types[0];
 }
 
-Str config_text_or(const ConfigValue *map, Str key, Str standard) {
-    const ConfigValue *value = config_find(map, key);
-    bool is_set = value != NULL && value->kind == CONFIG_SCALAR && value->text.size > 0;
-    return is_set ? value->text : standard;
-}
-
 /* DuckDB itself would open `ducklake:x` as a DuckLake, so the prefix wins over `type: duckdb`. */
 static Str resolve_type(Str written, Str database) {
     if (written.size > 0 && !str_equal(written, duckdb_type)) {
@@ -90,7 +84,7 @@ static Str database_path(const EngineSource *source, Arena *arena, Str type, Str
 }
 
 static Str data_path(const EngineSource *source, Arena *arena) {
-    Str written = config_text_or(source->keys, STR("data_path"), STR_EMPTY);
+    Str written = config_text(source->keys, STR("data_path"));
     return written.size > 0 ? file_path(source, arena, written) : STR_EMPTY;
 }
 
@@ -190,8 +184,8 @@ static StrVec read_later_keys(const EngineSource *source, Arena *arena) {
 }
 
 void engine_config_read(const EngineSource *source, const KeyCheck *check, EngineConfig *engine_out) {
-    Str database = config_text_or(source->keys, STR("database"), STR_EMPTY);
-    Str type = resolve_type(config_text_or(source->keys, STR("type"), STR_EMPTY), database);
+    Str database = config_text(source->keys, STR("database"));
+    Str type = resolve_type(config_text(source->keys, STR("type")), database);
     const EngineTypeRow *row = engine_type_row(type);
     database = database.size > 0 ? database : row->standard_database;
     bool is_default = str_equal(source->name, STR("default"));
@@ -203,7 +197,7 @@ void engine_config_read(const EngineSource *source, const KeyCheck *check, Engin
         .dialect = config_text_or(source->keys, STR("dialect"), row->dialect),
         .alias = config_text_or(source->keys, STR("alias"), is_default ? source->project_name : source->name),
         .data_path = data_path(source, check->arena),
-        .metadata_schema = config_text_or(source->keys, STR("metadata_schema"), STR_EMPTY),
+        .metadata_schema = config_text(source->keys, STR("metadata_schema")),
         .settings = read_settings(source, check),
         .attach = read_attach(source, check->arena),
         .later_keys = read_later_keys(source, check->arena),

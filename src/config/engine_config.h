@@ -15,7 +15,4 @@ typedef struct EngineSource {
 /* Faults are names of settings; what only matters once the engine is opened is left to engine_config_check_usable. */
 void engine_config_read(const EngineSource *source, const KeyCheck *check, EngineConfig *engine_out);
 
-/* Text below `key` of `map`; `standard` when it is not set, empty, or no single value. */
-Str config_text_or(const ConfigValue *map, Str key, Str standard);
-
 #endif

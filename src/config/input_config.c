@@ -100,7 +100,7 @@ static Status check_connection(const InputReader *reader, const InputConfig *inp
         return OK;
     }
     const ConfigValue *connection = config_find(config_find(reader->keys, STR("connections")), input->connection);
-    Str type = config_text_or(connection, STR("type"), STR_EMPTY);
+    Str type = config_text(connection, STR("type"));
     bool is_http = str_equal(type, STR("http"));
     if (connection != NULL && !is_http) {
         return refuse(input, place, "input.connection", err,
@@ -153,12 +153,12 @@ static const ConfigValue *options_of(const ConfigValue *map) {
 static Status read_input(const InputReader *reader, const ConfigEntry *entry, const InputConfigVec *others,
                          InputConfig *input_out, Error *err) {
     const ConfigValue *map = entry->value;
-    Str path = config_text_or(map, STR("path"), STR_EMPTY);
+    Str path = config_text(map, STR("path"));
     *input_out = (InputConfig){
         .name = entry->key,
-        .format = config_text_or(map, STR("format"), STR_EMPTY),
+        .format = config_text(map, STR("format")),
         .path = path,
-        .connection = config_text_or(map, STR("connection"), STR_EMPTY),
+        .connection = config_text(map, STR("connection")),
         .watch = watch_of(map),
         .is_remote = scheme_of(path).size > 0,
         .options = options_of(map),

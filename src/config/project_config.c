@@ -128,8 +128,7 @@ static int64_t parallelism_key(const ConfigBuilder *builder) {
 static Str interpreter_key(const ConfigBuilder *builder) {
     const ConfigValue *python = config_find(builder->keys, STR("python"));
     bool is_map = python != NULL && python->kind == CONFIG_MAP;
-    Str interpreter =
-        is_map ? config_text_or(python, STR("interpreter"), STR_EMPTY) : text_key(builder, STR("python"), STR_EMPTY);
+    Str interpreter = is_map ? config_text(python, STR("interpreter")) : text_key(builder, STR("python"), STR_EMPTY);
     bool is_path = str_find_char(interpreter, '/') != STR_NOT_FOUND;
     return is_path ? path_join(builder->arena, builder->sources->root, interpreter) : interpreter;
 }

@@ -93,6 +93,10 @@ MUST_CHECK Status engine_config_check_usable(const EngineConfig *engine, Error *
 /* Markdown: a section with a table for each map of the configuration. */
 void project_config_write_reference(StrBuf *out);
 
+#define CONFIG_HIDDEN "\xE2\x80\xA6" /* …, in the place of a secret */
+
+/* The value of an HTTP header of that name is secret. */
+bool config_is_secret_header(Str name);
 /* `text` with passwords, tokens and keys of DSNs replaced by `…`. */
 Str config_redact_dsn(Arena *arena, Str text);
 

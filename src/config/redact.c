@@ -2,8 +2,6 @@
  * hides rather too much than too little. */
 #include "config/project_config.h"
 
-#define HIDDEN "\xE2\x80\xA6" /* … */
-
 typedef struct Redaction {
     Str text;
     size_t at; /* what is before is written */
@@ -40,17 +38,30 @@ static bool contains_fold(Str s, Str word) {
     return false;
 }
 
+/* Words in the names of what is secret. In a longer text, such as a statement, names abound that have some of them at
+ * the front and mean something else: `key_columns`, `token_count`. */
+static const struct SecretWord {
+    Str word;
+    bool only_last; /* in such a text */
+} secret_words[] = {
+    {STR_INIT("password"), true}, {STR_INIT("token"), true}, {STR_INIT("secret"), true},
+    {STR_INIT("pwd"), true},      {STR_INIT("key"), true},   {STR_INIT("credential"), false},
+    {STR_INIT("auth"), false},    {STR_INIT("sas"), false},  {STR_INIT("cookie"), false},
+};
+
 static bool is_secret_name(Str name) {
-    static const Str endings[] = {STR_INIT("password"), STR_INIT("token"), STR_INIT("secret"), STR_INIT("pwd"),
-                                  STR_INIT("key")};
-    static const Str parts[] = {STR_INIT("credential"), STR_INIT("auth"), STR_INIT("sas")};
-    for (size_t i = 0; i < COUNT_OF(endings); i++) {
-        if (ends_with_fold(name, endings[i])) {
+    for (size_t i = 0; i < COUNT_OF(secret_words); i++) {
+        const struct SecretWord *secret = &secret_words[i];
+        if (secret->only_last ? ends_with_fold(name, secret->word) : contains_fold(name, secret->word)) {
             return true;
         }
     }
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        if (contains_fold(name, parts[i])) {
+    return false;
+}
+
+bool config_is_secret_header(Str name) {
+    for (size_t i = 0; i < COUNT_OF(secret_words); i++) {
+        if (contains_fold(name, secret_words[i].word)) {
             return true;
         }
     }
@@ -82,7 +93,7 @@ static bool redact_user(Redaction *redaction, size_t scheme_start) {
     strbuf_text(redaction->out, "://");
     redaction->at += 3;
     if (user_end != STR_NOT_FOUND) {
-        strbuf_text(redaction->out, HIDDEN);
+        strbuf_text(redaction->out, CONFIG_HIDDEN);
         redaction->at = user_end;
     }
     return true;
@@ -137,7 +148,7 @@ static void redact_pair(Redaction *redaction, Str name, char before) {
         return;
     }
     strbuf_append(redaction->out, str_slice(redaction->text, redaction->at, value));
-    strbuf_text(redaction->out, HIDDEN);
+    strbuf_text(redaction->out, CONFIG_HIDDEN);
     char first = redaction->text.ptr[value];
     bool quoted = first == '\'' || first == '"';
     redaction->at = quoted ? skip_quoted(redaction->text, value)

@@ -58,15 +58,6 @@ Str family_postgres_target(Arena *arena, Str uri) {
     return str_format(arena, STR_FMT "%sconnect_timeout=10", STR_ARG(target), !is_uri ? " " : has_query ? "&" : "?");
 }
 
-static bool has_alias(const StrVec *aliases, Str alias) {
-    for (size_t i = 0; aliases != NULL && i < aliases->count; i++) {
-        if (str_equal_fold(aliases->items[i], alias)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status attach_postgres(FamilyDatabase *database, const AttachConfig *attachment, bool writable, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     DuckAttachment attach = {
@@ -86,7 +77,8 @@ static Status attach_postgres(FamilyDatabase *database, const AttachConfig *atta
 /* Read only unless something is delivered there: so other programs may read the same files meanwhile. */
 static Status attach(FamilyDatabase *database, const EngineOptions *options, const AttachConfig *attachment,
                      Error *err) {
-    bool writable = !options->read_only && has_alias(options->writable_aliases, attachment->alias);
+    bool writable = !options->read_only && options->writable_aliases != NULL &&
+                    str_vec_contains_fold(options->writable_aliases, attachment->alias);
     if (dsn_is_postgres(attachment->uri)) {
         return attach_postgres(database, attachment, writable, err);
     }
@@ -102,7 +94,8 @@ static Status attach(FamilyDatabase *database, const EngineOptions *options, con
 Status family_attach_all(FamilyDatabase *database, const EngineOptions *options, Error *err) {
     const AttachConfigVec *attachments = &options->config->attach;
     for (size_t i = 0; i < attachments->count; i++) {
-        bool is_used = !has_alias(options->unused_aliases, attachments->items[i].alias);
+        bool is_used = options->unused_aliases == NULL ||
+                       !str_vec_contains_fold(options->unused_aliases, attachments->items[i].alias);
         if (is_used && failed(attach(database, options, &attachments->items[i], err))) {
             error_place(err, attachments->items[i].place);
             return FAILED;
@@ -183,7 +176,7 @@ static void redact(Error *err) {
     err->message = config_redact_dsn(err->arena, err->message);
     err->hint = config_redact_dsn(err->arena, err->hint);
     for (size_t i = 0; i < err->details.count; i++) {
-        err->details.items[i].value = config_redact_dsn(err->arena, err->details.items[i].value);
+        error_detail_hide(&err->details.items[i], config_redact_dsn(err->arena, err->details.items[i].value));
     }
 }
 

@@ -46,15 +46,6 @@ const Snapshot *delivery_find_last(const SnapshotVec *snapshots, const Model *mo
 
 /* ---- Its columns. */
 
-static bool has_name(const StrVec *names, Str name) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (str_equal_fold(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const DuckColumn *bookkeeping(const Model *model) {
     static const DuckColumn none = {0};
     return model->materialise == MATERIALISE_TABLE ? strategy_bookkeeping(model->strategy) : &none;
@@ -64,7 +55,7 @@ static void write_column(JsonWriter *writer, const Model *model, const DuckColum
     json_begin_object(writer);
     json_text_field(writer, STR("name"), column->name);
     json_text_field(writer, STR("type"), column->type);
-    if (has_name(&model->key, column->name)) {
+    if (str_vec_contains_fold(&model->key, column->name)) {
         json_bool_field(writer, STR("key"), true);
     }
     json_end_object(writer);
@@ -89,7 +80,7 @@ Str delivery_columns_json(const Model *model, const DuckColumnVec *columns, Aren
 
 static bool is_same_key(const StrVec *a, const StrVec *b) {
     for (size_t i = 0; i < a->count; i++) {
-        if (!has_name(b, a->items[i])) {
+        if (!str_vec_contains_fold(b, a->items[i])) {
             return false;
         }
     }

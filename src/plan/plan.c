@@ -120,7 +120,7 @@ static Status classify_delivery(const Comparison *comparison, PlanChange *change
     change->category = CATEGORY_FORWARD_ONLY;
     DuckColumnVec columns = columns_by_text(model, arena);
     const Snapshot *last = delivery_find_last(&comparison->state->snapshots, model);
-    bool is_gated = !str_vec_contains(&model->environments, comparison->plan->environment);
+    bool is_gated = !model_delivers_in(model, comparison->plan->environment);
     if (is_gated || last == NULL || columns.count == 0) {
         return OK;
     }
@@ -189,8 +189,7 @@ static void add_lines(Plan *plan, const char *sign, const PhysicalObjectVec *obj
 }
 
 static void add_physical(Plan *plan, const Model *model, const Snapshot *table, bool needs_action) {
-    bool is_gated =
-        model->materialise == MATERIALISE_TABLE && !str_vec_contains(&model->environments, plan->environment);
+    bool is_gated = model->materialise == MATERIALISE_TABLE && !model_delivers_in(model, plan->environment);
     Str record = table == NULL ? STR_EMPTY : table->physical_objects;
     if (is_gated || (model->physical_json.size == 0 && record.size == 0)) {
         return;

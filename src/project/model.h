@@ -142,4 +142,9 @@ static inline bool model_is_terminal(const Model *model) {
     return model->materialise == MATERIALISE_TABLE || model->materialise == MATERIALISE_FILE;
 }
 
+/* The environment gate (spec 01 §12.5): where a terminal model does not deliver, nothing leaves the warehouse. */
+static inline bool model_delivers_in(const Model *model, Str environment) {
+    return model_is_terminal(model) && str_vec_contains(&model->environments, environment);
+}
+
 #endif

@@ -159,6 +159,12 @@ static Status check_parameters(const ModelReader *reader, const ModelKey *key, c
                               STR_ARG(parameter->name), STR_ARG(type->name));
         }
     }
+    const ConfigValue *columns = config_find(map, STR("columns"));
+    bool has_several = columns != NULL && columns->kind == CONFIG_LIST && columns->count > 1;
+    if (has_several && str_equal(type->name, STR("not_null")) && config_find(map, STR("name")) != NULL) {
+        return key_refuse(reader, key, map, err,
+                          "has one name for a not_null of several columns: write one entry for each column");
+    }
     return check_object_name(reader, key, map, err);
 }
 

@@ -10,13 +10,8 @@
 
 /* ---- Pieces of the manifest; absent and of another type is empty. */
 
-static Str text_of(const ConfigValue *map, Str key) {
-    const ConfigValue *value = config_find(map, key);
-    return value != NULL && value->kind == CONFIG_SCALAR ? value->text : STR_EMPTY;
-}
-
 static bool flag_of(const ConfigValue *map, Str key) {
-    return str_equal(text_of(map, key), STR("true"));
+    return str_equal(config_text(map, key), STR("true"));
 }
 
 /* Text as it is; anything else as its JSON. */
@@ -37,10 +32,10 @@ static Str json_of(const ConfigValue *map, Str key, Arena *arena) {
 
 static SourceSpan place_of(const ConfigValue *entry) {
     int64_t line = 0;
-    if (!str_to_int64(text_of(entry, STR("line")), &line) || line < 0) {
+    if (!str_to_int64(config_text(entry, STR("line")), &line) || line < 0) {
         line = 0;
     }
-    return (SourceSpan){.file = text_of(entry, STR("file")), .line = (size_t)line};
+    return (SourceSpan){.file = config_text(entry, STR("file")), .line = (size_t)line};
 }
 
 static size_t list_count(const ConfigValue *value) {
@@ -55,10 +50,10 @@ static FunctionParameterVec read_parameters(const ConfigValue *entry, Arena *are
     for (size_t i = 0; i < list_count(list); i++) {
         const ConfigValue *item = list->items[i];
         FunctionParameter parameter = {
-            .name = text_of(item, STR("name")),
+            .name = config_text(item, STR("name")),
             .has_default = flag_of(item, STR("has_default")),
             .is_keyword_only =
-                flag_of(item, STR("keyword_only")) || str_equal(text_of(item, STR("kind")), STR("keyword_only")),
+                flag_of(item, STR("keyword_only")) || str_equal(config_text(item, STR("kind")), STR("keyword_only")),
         };
         function_parameter_vec_push(arena, &parameters, parameter);
     }
@@ -67,9 +62,9 @@ static FunctionParameterVec read_parameters(const ConfigValue *entry, Arena *are
 
 static PythonDefinition *read_definition(const ConfigValue *entry, Arena *arena) {
     PythonDefinition *python = ARENA_NEW(arena, PythonDefinition);
-    python->module_path = text_of(entry, STR("file"));
-    python->function = text_of(entry, STR("function"));
-    python->source = text_of(entry, STR("source"));
+    python->module_path = config_text(entry, STR("file"));
+    python->function = config_text(entry, STR("function"));
+    python->source = config_text(entry, STR("source"));
     python->canonical = json_of(entry, STR("canonical"), arena);
     python->captured = json_of(entry, STR("captured"), arena);
     return python;
@@ -77,12 +72,12 @@ static PythonDefinition *read_definition(const ConfigValue *entry, Arena *arena)
 
 static ModelDraft *draft_of_entry(ProjectLoad *load, const ConfigValue *entry) {
     Model *model = ARENA_NEW(load->arena, Model);
-    model->name = text_of(entry, STR("name"));
+    model->name = config_text(entry, STR("name"));
     model->index = load->drafts.count;
     model->place = place_of(entry);
     ModelDraft *draft = ARENA_NEW(load->arena, ModelDraft);
     draft->model = model;
-    Str sql = text_of(entry, STR("sql"));
+    Str sql = config_text(entry, STR("sql"));
     if (sql.size > 0) {
         model->kind = MODEL_SQL;
         draft->source = sql_text_own(load->arena, sql);
@@ -120,11 +115,11 @@ static void read_model(ProjectLoad *load, const ConfigValue *entry) {
 
 static void read_check(ProjectLoad *load, const ConfigValue *entry) {
     PythonCheck check = {
-        .model = text_of(entry, STR("model")),
-        .name = text_of(entry, STR("name")),
-        .module_path = text_of(entry, STR("file")),
-        .function = text_of(entry, STR("function")),
-        .description = text_of(entry, STR("description")),
+        .model = config_text(entry, STR("model")),
+        .name = config_text(entry, STR("name")),
+        .module_path = config_text(entry, STR("file")),
+        .function = config_text(entry, STR("function")),
+        .description = config_text(entry, STR("description")),
         .severity = config_find(entry, STR("severity")),
         .place = place_of(entry),
     };
@@ -166,15 +161,6 @@ static Spellings spellings_of_models(const ProjectLoad *load, Arena *arena) {
     return spellings;
 }
 
-static bool depends_on(const Model *model, const Model *upstream) {
-    for (size_t i = 0; i < model->depends_on.count; i++) {
-        if (str_equal_fold(model->depends_on.items[i], upstream->name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status refuse_ambiguous(const Model *model, Str name, const ModelVec *models, Error *err) {
     AUTO(strbuf) StrBuf names = {0};
     for (size_t i = 0; i < models->count; i++) {
@@ -198,7 +184,7 @@ static Status find_upstream(const Spellings *spellings, const Model *model, Str 
             *upstream_out = models->items[i];
             return OK;
         }
-        if (depends_on(model, models->items[i])) {
+        if (str_vec_contains_fold(&model->depends_on, models->items[i]->name)) {
             declared = models->items[i];
             declared_count++;
         }

@@ -4,6 +4,7 @@
 #include "config/dsn.h"
 #include "config/json_writer.h"
 #include "config/scalar.h"
+#include "project/model_refusal.h"
 
 #define NAME_SIZE_MAX 63 /* the shortest limit among the engines: PostgreSQL's */
 #define HASH_DIGITS 8
@@ -101,10 +102,8 @@ Str physical_created_name(const PhysicalObject *object, Str table, bool is_owned
 
 typedef struct ObjectReader {
     const Model *model;
-    PhysicalPlace place;
     Arena *arena;
     PhysicalObjectVec *objects;
-    StrVec *warnings;
 } ObjectReader;
 
 static StrVec texts_of(const ConfigValue *value, Arena *arena) {
@@ -118,77 +117,43 @@ static StrVec texts_of(const ConfigValue *value, Arena *arena) {
     return texts;
 }
 
-static Str text_of(const ConfigValue *map, Str key) {
-    const ConfigValue *value = config_find(map, key);
-    return value != NULL && value->kind == CONFIG_SCALAR ? value->text : STR_EMPTY;
-}
-
-static void warn(const ObjectReader *reader, const PhysicalObject *object, const char *outcome) {
-    str_vec_push(reader->arena, reader->warnings,
-                 str_format(reader->arena, "model '" STR_FMT "': %s does not enforce " STR_FMT " " STR_FMT "; %s",
-                            STR_ARG(reader->model->name), place_names[reader->place], STR_ARG(kinds[object->kind].name),
-                            STR_ARG(object->name), outcome));
-}
-
-static bool has_object(const PhysicalObjectVec *objects, Str name) {
-    for (size_t i = 0; i < objects->count; i++) {
-        if (str_equal_fold(objects->items[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_object(const ObjectReader *reader, PhysicalObject object, Str name) {
     object.name = name.size > 0 ? name : generated_name(reader->model, &object, reader->arena);
-    switch (kinds[object.kind].at[reader->place]) {
-    case NOT_ENFORCED:
-        warn(reader, &object, "nothing is created for it");
-        return;
-    case AS_INDEX:
-        warn(reader, &object, "a plain index is created in its place");
-        object = (PhysicalObject){.kind = PHYSICAL_INDEX, .name = object.name, .columns = object.columns};
-        break;
-    case CREATED:
-        break;
-    }
-    if (!has_object(reader->objects, object.name)) { /* written twice */
-        physical_object_vec_push(reader->arena, reader->objects, object);
-    }
+    physical_object_vec_push(reader->arena, reader->objects, object);
 }
 
 static void read_index(const ObjectReader *reader, const ConfigValue *value) {
     bool is_unique = false;
     bool is_map = value->kind == CONFIG_MAP;
-    (void)scalar_to_bool(text_of(value, STR("unique")), &is_unique);
+    (void)scalar_to_bool(config_text(value, STR("unique")), &is_unique);
     PhysicalObject object = {
         .kind = is_unique ? PHYSICAL_UNIQUE_INDEX : PHYSICAL_INDEX,
         .columns = texts_of(is_map ? config_find(value, STR("columns")) : value, reader->arena),
     };
-    add_object(reader, object, text_of(value, STR("name")));
+    add_object(reader, object, config_text(value, STR("name")));
 }
 
 static void read_not_null(const ObjectReader *reader, const StrVec *columns, Str name) {
     for (size_t i = 0; i < columns->count; i++) {
         PhysicalObject object = {.kind = PHYSICAL_NOT_NULL};
         str_vec_push(reader->arena, &object.columns, columns->items[i]);
-        add_object(reader, object, columns->count == 1 ? name : STR_EMPTY);
+        add_object(reader, object, name); /* a name goes with one column only */
     }
 }
 
 /* {type: parameters}, or {type: …, parameters …} */
 static void read_constraint(const ObjectReader *reader, const ConfigValue *value) {
-    Str type = text_of(value, STR("type"));
+    Str type = config_text(value, STR("type"));
     const ConfigValue *parameters = type.size > 0 ? value : value->entries[0].value;
     PhysicalObject object = {0};
     if (!find_kind(type.size > 0 ? type : value->entries[0].key, &object.kind)) {
         return;
     }
     bool is_map = parameters->kind == CONFIG_MAP;
-    Str name = text_of(parameters, STR("name"));
+    Str name = config_text(parameters, STR("name"));
     object.columns = texts_of(is_map ? config_find(parameters, STR("columns")) : parameters, reader->arena);
-    object.expression = text_of(parameters, STR("expression"));
-    object.to = text_of(parameters, STR("to"));
+    object.expression = config_text(parameters, STR("expression"));
+    object.to = config_text(parameters, STR("to"));
     object.fields = texts_of(config_find(parameters, STR("fields")), reader->arena);
     if (object.kind == PHYSICAL_NOT_NULL) {
         read_not_null(reader, &object.columns, name);
@@ -210,36 +175,92 @@ static void read_all(const ObjectReader *reader, const ConfigValue *value,
 }
 
 static bool is_managed(const Model *model, Str part) {
-    return !str_equal(text_of(model->schema_policy, part), STR("ignore"));
+    return !str_equal(config_text(model->schema_policy, part), STR("ignore"));
+}
+
+static PhysicalObjectVec declared_objects(const Model *model, Arena *arena) {
+    PhysicalObjectVec objects = {0};
+    ObjectReader reader = {model, arena, &objects};
+    read_all(&reader, is_managed(model, STR("indexes")) ? model->indexes : NULL, read_index);
+    read_all(&reader, is_managed(model, STR("constraints")) ? model->constraints : NULL, read_constraint);
+    return objects;
+}
+
+static const PhysicalObject *find_namesake(const PhysicalObjectVec *objects, size_t index) {
+    for (size_t i = 0; i < index; i++) {
+        if (str_equal_fold(objects->items[i].name, objects->items[index].name)) {
+            return &objects->items[i];
+        }
+    }
+    return NULL;
+}
+
+Status physical_objects_check(const Model *model, Arena *arena, Error *err) {
+    PhysicalObjectVec objects = declared_objects(model, arena);
+    for (size_t i = 0; i < objects.count; i++) {
+        const PhysicalObject *object = &objects.items[i], *namesake = find_namesake(&objects, i);
+        if (namesake != NULL) {
+            bool is_index = object->kind == PHYSICAL_INDEX || object->kind == PHYSICAL_UNIQUE_INDEX;
+            Str key = is_index ? STR("indexes") : STR("constraints");
+            (void)model_refuse(
+                model, model_key_place(model, key), "physical.name", err,
+                "two of its indexes and constraints, " STR_FMT " and " STR_FMT ", have the name '" STR_FMT "'",
+                STR_ARG(kinds[namesake->kind].name), STR_ARG(kinds[object->kind].name), STR_ARG(object->name));
+            error_hint(err, "give one of them another `name:`, or take it out when it says the same");
+            return FAILED;
+        }
+    }
+    return OK;
+}
+
+/* ---- What becomes of it in its place */
+
+static void warn(const Model *model, PhysicalPlace place, const PhysicalObject *object, const char *outcome,
+                 Arena *arena, StrVec *warnings) {
+    str_vec_push(arena, warnings,
+                 str_format(arena, "model '" STR_FMT "': %s does not enforce " STR_FMT " " STR_FMT "; %s",
+                            STR_ARG(model->name), place_names[place], STR_ARG(kinds[object->kind].name),
+                            STR_ARG(object->name), outcome));
 }
 
 /* DuckDB finds a duplicate where a transaction deletes rows and updates others, and a unique index stands beside
  * another one: full_merge does just that. */
-static void warn_of_unique(const ObjectReader *reader) {
-    const Model *model = reader->model;
-    bool is_full_merge = model->strategy == STRATEGY_FULL_MERGE && reader->place == PLACE_DUCKDB;
-    for (size_t i = 0; is_full_merge && reader->objects->count > 1 && i < reader->objects->count; i++) {
-        if (reader->objects->items[i].kind == PHYSICAL_UNIQUE_INDEX) {
+static void warn_of_unique(const Model *model, PhysicalPlace place, const PhysicalObjectVec *objects, Arena *arena,
+                           StrVec *warnings) {
+    bool is_full_merge = model->strategy == STRATEGY_FULL_MERGE && place == PLACE_DUCKDB;
+    for (size_t i = 0; is_full_merge && objects->count > 1 && i < objects->count; i++) {
+        if (objects->items[i].kind == PHYSICAL_UNIQUE_INDEX) {
             str_vec_push(
-                reader->arena, reader->warnings,
-                str_format(reader->arena,
+                arena, warnings,
+                str_format(arena,
                            "model '" STR_FMT "': full_merge may fail over the unique index " STR_FMT
                            " beside another one, with a duplicate that is none; declare a check `unique` instead",
-                           STR_ARG(model->name), STR_ARG(reader->objects->items[i].name)));
+                           STR_ARG(model->name), STR_ARG(objects->items[i].name)));
         }
     }
 }
 
 void physical_objects_wanted(const Project *project, const Model *model, Arena *arena, PhysicalObjectVec *objects_out,
                              StrVec *warnings_out) {
+    bool has_table = model->materialise == MATERIALISE_VIRTUAL || model->materialise == MATERIALISE_TABLE;
+    PhysicalObjectVec declared = has_table ? declared_objects(model, arena) : (PhysicalObjectVec){0};
+    PhysicalPlace place = physical_place(project, model);
     PhysicalObjectVec objects = {0};
     StrVec warnings = {0};
-    if (model->materialise == MATERIALISE_VIRTUAL || model->materialise == MATERIALISE_TABLE) {
-        ObjectReader reader = {model, physical_place(project, model), arena, &objects, &warnings};
-        read_all(&reader, is_managed(model, STR("indexes")) ? model->indexes : NULL, read_index);
-        read_all(&reader, is_managed(model, STR("constraints")) ? model->constraints : NULL, read_constraint);
-        warn_of_unique(&reader);
+    for (size_t i = 0; i < declared.count; i++) {
+        PhysicalObject object = declared.items[i];
+        Enforcement enforcement = kinds[object.kind].at[place];
+        if (enforcement == NOT_ENFORCED) {
+            warn(model, place, &object, "nothing is created for it", arena, &warnings);
+            continue;
+        }
+        if (enforcement == AS_INDEX) {
+            warn(model, place, &object, "a plain index is created in its place", arena, &warnings);
+            object = (PhysicalObject){.kind = PHYSICAL_INDEX, .name = object.name, .columns = object.columns};
+        }
+        physical_object_vec_push(arena, &objects, object);
     }
+    warn_of_unique(model, place, &objects, arena, &warnings);
     *objects_out = objects;
     *warnings_out = warnings;
 }
@@ -276,14 +297,14 @@ void physical_objects_from_json(Str json, Arena *arena, PhysicalObjectVec *objec
     for (size_t i = 0; is_read && list->kind == CONFIG_LIST && i < list->count; i++) {
         const ConfigValue *map = list->items[i];
         PhysicalObject object = {
-            .name = text_of(map, STR("name")),
+            .name = config_text(map, STR("name")),
             .columns = texts_of(config_find(map, STR("columns")), arena),
-            .expression = text_of(map, STR("expression")),
-            .to = text_of(map, STR("to")),
+            .expression = config_text(map, STR("expression")),
+            .to = config_text(map, STR("to")),
             .fields = texts_of(config_find(map, STR("fields")), arena),
-            .is_found = str_equal(text_of(map, STR("found")), STR("true")),
+            .is_found = str_equal(config_text(map, STR("found")), STR("true")),
         };
-        if (find_kind(text_of(map, STR("kind")), &object.kind)) {
+        if (find_kind(config_text(map, STR("kind")), &object.kind)) {
             physical_object_vec_push(arena, &objects, object);
         }
     }

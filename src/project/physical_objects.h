@@ -33,6 +33,9 @@ DEFINE_VEC(PhysicalObjectVec, physical_object_vec, PhysicalObject)
 typedef enum PhysicalPlace { PLACE_DUCKDB, PLACE_DUCKLAKE, PLACE_POSTGRES, PLACE_COUNT } PhysicalPlace;
 PhysicalPlace physical_place(const Project *project, const Model *model);
 
+/* DefinitionError (code physical.name): two objects of the model have one name. */
+MUST_CHECK Status physical_objects_check(const Model *model, Arena *arena, Error *err);
+
 /* What is kept for the model; nothing when it has no table, or its policy is to ignore. Warnings, one line each: what
  * is declared and not enforced there. */
 void physical_objects_wanted(const Project *project, const Model *model, Arena *arena, PhysicalObjectVec *objects_out,

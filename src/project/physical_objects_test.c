@@ -58,6 +58,27 @@ static void test_01_12_4_names_are_made_of_the_model_and_its_columns(void **stat
     }
 }
 
+static void one_name_is_for_one_object(void **state) {
+    Fixture *f = *state;
+    static const char *const blocks[] = {
+        "indexes: [a, a]",
+        "indexes: [a, {columns: b, name: IL__M__A}]",
+        "indexes: [{columns: a, unique: true}], constraints: [{unique: a}]",
+        "constraints: [{primary_key: a}, {primary_key: b}]",
+        "constraints: [{unique: {columns: a, name: u}}, {not_null: {columns: b, name: u}}]",
+    };
+    for (size_t i = 0; i < COUNT_OF(blocks); i++) {
+        fixture_write(f, "models/m.sql",
+                      str_format(f->arena, "/* interlace: {%s} */ SELECT 1 AS a, 2 AS b", blocks[i]).ptr);
+        assert_fault_count(f, 1);
+        assert_fault(f, "physical.name", "have the name");
+    }
+    fixture_write(f, "models/m.sql",
+                  "/* interlace: {constraints: [{not_null: {columns: [a, b], name: n}}]} */ SELECT 1 AS a, 2 AS b");
+    assert_fault_count(f, 1);
+    assert_fault(f, "key.value", "write one entry for each column");
+}
+
 static void long_names_are_shortened_and_stay_apart(void **state) {
     Fixture *f = *state;
     load(f, duckdb,
@@ -98,6 +119,7 @@ static void a_record_reads_back_and_tells_what_changed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PROJECT_TEST(test_01_12_4_names_are_made_of_the_model_and_its_columns),
+        PROJECT_TEST(one_name_is_for_one_object),
         PROJECT_TEST(long_names_are_shortened_and_stay_apart),
         PROJECT_TEST(a_record_reads_back_and_tells_what_changed),
     };

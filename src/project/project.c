@@ -1,5 +1,6 @@
 #include "project/project.h"
 
+#include "project/physical_objects.h"
 #include "project/project_load.h"
 #include "sql/sql_buf.h"
 
@@ -104,6 +105,16 @@ static void read_models(ProjectLoad *load, const PythonDiscovery *python) {
     project_read_dynamic_models(load);
 }
 
+static void check_physical_objects(ProjectLoad *load) {
+    for (size_t i = 0; i < load->drafts.count; i++) {
+        AUTO(error) Error err;
+        error_init(&err);
+        if (failed(physical_objects_check(load->drafts.items[i]->model, load->arena, &err))) {
+            project_fault(load, &err);
+        }
+    }
+}
+
 static void build_graph(ProjectLoad *load) {
     project_claim_names(load);
     project_prepare_inputs(load);
@@ -111,6 +122,7 @@ static void build_graph(ProjectLoad *load) {
     project_resolve_parameters(load);
     project_resolve_references(load);
     project_check_terminals(load);
+    check_physical_objects(load);
     project_order_models(load);
     project_check_clocks(load);
     project_read_checks(load);

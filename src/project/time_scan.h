@@ -10,7 +10,7 @@ typedef struct TimeScan {
     const Model *owner;          /* whose query the table stands in: the model, or an ephemeral one inlined into it */
     size_t table;                /* index in owner->facts->tables */
     Str column;                  /* of the table */
-    StrVec units;                /* truncations between it and the time column, the last one first */
+    StrVec units;                /* truncations between it and the time column, the last one first (sql/sql_facts.h) */
     StrVec absent;               /* columns that the table must not have: else nothing is proven */
     const ConfigValue *declared; /* the entry of `reads:`; NULL: proven */
 } TimeScan;

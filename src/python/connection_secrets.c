@@ -1,6 +1,5 @@
 #include "python/connection_secrets.h"
 
-#define HIDDEN "\xE2\x80\xA6" /* … */
 #define SECRET_SIZE_MIN 4
 
 /* ---- What a model gets */
@@ -30,26 +29,6 @@ void connections_write(JsonWriter *json, const ConfigValue *connections) {
 
 /* ---- What is secret */
 
-static bool contains_fold(Str text, Str word) {
-    for (size_t i = 0; i + word.size <= text.size; i++) {
-        if (str_starts_with_fold(str_skip(text, i), word)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_secret_header(Str name) {
-    static const Str words[] = {STR_INIT("password"), STR_INIT("token"),  STR_INIT("secret"), STR_INIT("key"),
-                                STR_INIT("auth"),     STR_INIT("cookie"), STR_INIT("pwd")};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (contains_fold(name, words[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_secret(Arena *arena, StrVec *secrets, Str value) {
     if (value.size >= SECRET_SIZE_MIN && !str_vec_contains(secrets, value)) {
         str_vec_push(arena, secrets, value);
@@ -59,7 +38,7 @@ static void add_secret(Arena *arena, StrVec *secrets, Str value) {
 static void add_headers(Arena *arena, StrVec *secrets, const ConfigValue *headers) {
     for (size_t i = 0; headers != NULL && headers->kind == CONFIG_MAP && i < headers->count; i++) {
         Str value = str_trim(headers->entries[i].value->text);
-        if (!is_secret_header(headers->entries[i].key)) {
+        if (!config_is_secret_header(headers->entries[i].key)) {
             continue;
         }
         add_secret(arena, secrets, value);
@@ -182,7 +161,7 @@ static Str hide_one(Str secret, Str text, Arena *arena) {
     AUTO(strbuf) StrBuf out = {0};
     for (; at != STR_NOT_FOUND; at = str_find(text, secret)) {
         strbuf_append(&out, str_slice(text, 0, at));
-        strbuf_text(&out, HIDDEN);
+        strbuf_text(&out, CONFIG_HIDDEN);
         text = str_skip(text, at + secret.size);
     }
     strbuf_append(&out, text);
@@ -207,6 +186,6 @@ void secrets_hide_in_error(const StrVec *secrets, Error *err) {
         err->notes.items[i] = secrets_hide(secrets, err->notes.items[i], err->arena);
     }
     for (size_t i = 0; i < err->details.count; i++) {
-        err->details.items[i].value = secrets_hide(secrets, err->details.items[i].value, err->arena);
+        error_detail_hide(&err->details.items[i], secrets_hide(secrets, err->details.items[i].value, err->arena));
     }
 }

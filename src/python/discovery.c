@@ -47,7 +47,7 @@ static Status take_frame(Inquiry *inquiry, Error *err) {
     const Frame *frame = worker_frame(inquiry->worker);
     switch (frame->type) {
     case FRAME_LOADING:
-        inquiry->loading = str_copy(inquiry->arena, frame_text(frame->fields, STR("path")));
+        inquiry->loading = str_copy(inquiry->arena, config_text(frame->fields, STR("path")));
         return OK;
     case FRAME_MANIFEST:
         str_vec_push(inquiry->arena, &inquiry->chunks, str_copy(inquiry->arena, frame->text));
@@ -179,7 +179,7 @@ static void take_fault(const ConfigValue *file, const ConfigValue *fields, Error
     AUTO(arena) Arena *arena = arena_create();
     AUTO(error) Error err;
     error_init(&err);
-    Str path = frame_text(file, STR("path"));
+    Str path = config_text(file, STR("path"));
     const WorkerErrorForm form = {
         .raised = str_format(arena, "could not load " STR_FMT ": ", STR_ARG(path)),
         .refused = STR_EMPTY,

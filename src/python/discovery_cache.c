@@ -116,7 +116,7 @@ void discovery_cache_read(const ProjectConfig *config, Str key, Arena *arena, co
     }
     const ConfigValue *chunks = config_find(stored, STR("chunks"));
     bool is_sound =
-        str_equal(frame_text(stored, STR("format")), FORMAT) && chunks != NULL && chunks->kind == CONFIG_LIST;
+        str_equal(config_text(stored, STR("format")), FORMAT) && chunks != NULL && chunks->kind == CONFIG_LIST;
     if (is_sound && still_holds(config, key, stored, arena)) {
         touch(path, arena);
         *chunks_out = chunks;
@@ -154,8 +154,8 @@ static void add_variables(Dependencies *found, const ConfigValue *names) {
 }
 
 static void add_file(Dependencies *found, const ProjectConfig *config, const ConfigValue *file) {
-    const Str *expected = str_map_find(found->files, frame_text(file, STR("path")));
-    found->may_be_kept &= expected != NULL && str_equal(*expected, frame_text(file, STR("sha256")));
+    const Str *expected = str_map_find(found->files, config_text(file, STR("path")));
+    found->may_be_kept &= expected != NULL && str_equal(*expected, config_text(file, STR("sha256")));
     found->may_be_kept &= !frame_flag(file, STR("is_volatile")) && count_of(config_find(file, STR("errors"))) == 0;
     add_variables(found, config_find(file, STR("env_read")));
     const ConfigValue *imports = config_find(file, STR("imports"));
@@ -164,7 +164,7 @@ static void add_file(Dependencies *found, const ProjectConfig *config, const Con
     }
     const ConfigValue *data = config_find(file, STR("data_read"));
     for (size_t i = 0; i < count_of(data); i++) {
-        add_data(found, frame_text(data->items[i], STR("path")), frame_text(data->items[i], STR("sha256")));
+        add_data(found, config_text(data->items[i], STR("path")), config_text(data->items[i], STR("sha256")));
     }
 }
 

@@ -47,7 +47,7 @@ static const ConfigValue *discover_soundly(PythonFixture *f) {
 static const ConfigValue *entry_of(const ConfigValue *manifest, const char *list, const char *name) {
     const ConfigValue *entries = config_find(manifest, str_from(list));
     for (size_t i = 0; i < entries->count; i++) {
-        if (str_equal(frame_text(entries->items[i], STR("name")), str_from(name))) {
+        if (str_equal(config_text(entries->items[i], STR("name")), str_from(name))) {
             return entries->items[i];
         }
     }
@@ -56,7 +56,7 @@ static const ConfigValue *entry_of(const ConfigValue *manifest, const char *list
 }
 
 static Str canonical_of(const ConfigValue *manifest, const char *model) {
-    return frame_text(entry_of(manifest, "models", model), STR("canonical"));
+    return config_text(entry_of(manifest, "models", model), STR("canonical"));
 }
 
 #define MODEL "from interlace import model\n@model()\n"
@@ -88,17 +88,17 @@ static void models_checks_and_streams_are_found(void **state) {
         "def events(): ...\n");
     const ConfigValue *manifest = discover_soundly(f);
     const ConfigValue *model = entry_of(manifest, "models", "silver.orders");
-    assert_str(frame_text(model, STR("file")), "models/a.py", "file");
-    assert_str(frame_text(model, STR("line")), "2", "line");
-    assert_str(frame_text(model, STR("function")), "orders", "function");
+    assert_str(config_text(model, STR("file")), "models/a.py", "file");
+    assert_str(config_text(model, STR("line")), "2", "line");
+    assert_str(config_text(model, STR("function")), "orders", "function");
     const ConfigValue *parameters = config_find(model, STR("params"));
     assert_int_equal(parameters->count, 3);
-    assert_str(frame_text(parameters->items[1], STR("kind")), "keyword_only", "ctx");
+    assert_str(config_text(parameters->items[1], STR("kind")), "keyword_only", "ctx");
     assert_true(frame_flag(parameters->items[2], STR("has_default")));
-    assert_str(frame_text(config_find(model, STR("checks"))->items[0], STR("type")), "unique", "check");
+    assert_str(config_text(config_find(model, STR("checks"))->items[0], STR("type")), "unique", "check");
     const ConfigValue *check = entry_of(manifest, "checks", "sound");
-    assert_str(frame_text(check, STR("model")), "silver.orders", "model of the check");
-    assert_str(frame_text(check, STR("severity")), "warn", "severity");
+    assert_str(config_text(check, STR("model")), "silver.orders", "model of the check");
+    assert_str(config_text(check, STR("severity")), "warn", "severity");
     (void)entry_of(manifest, "streams", "events");
 }
 
@@ -115,9 +115,9 @@ static void test_01_9_1_a_loop_declares_distinct_models(void **state) {
     const ConfigValue *manifest = discover_soundly(f);
     const ConfigValue *acme = entry_of(manifest, "models", "acme_rows");
     const ConfigValue *globex = entry_of(manifest, "models", "globex_rows");
-    assert_true(str_equal(frame_text(acme, STR("canonical")), frame_text(globex, STR("canonical"))));
-    assert_false(str_equal(frame_text(acme, STR("captured")), frame_text(globex, STR("captured"))));
-    assert_str(frame_text(entry_of(manifest, "models", "total"), STR("sql")), "SELECT 1 AS id", "sql");
+    assert_true(str_equal(config_text(acme, STR("canonical")), config_text(globex, STR("canonical"))));
+    assert_false(str_equal(config_text(acme, STR("captured")), config_text(globex, STR("captured"))));
+    assert_str(config_text(entry_of(manifest, "models", "total"), STR("sql")), "SELECT 1 AS id", "sql");
 }
 
 static void neighbours_with_helpers_of_one_name_do_not_mix(void **state) {
@@ -279,9 +279,9 @@ static void a_changed_variable_is_a_miss(void **state) {
     fixture_write(f, "models/a.py", COUNTED "from interlace import var\n" MODEL "def a(): return var('region')\n");
     var_config_vec_push(f->arena, &f->config.vars,
                         (VarConfig){.name = STR("region"), .type = VAR_STRING, .value = STR("EU")});
-    Str first = frame_text(entry_of(discover_soundly(f), "models", "a"), STR("captured"));
+    Str first = config_text(entry_of(discover_soundly(f), "models", "a"), STR("captured"));
     f->config.vars.items[0].value = STR("US");
-    Str second = frame_text(entry_of(discover_soundly(f), "models", "a"), STR("captured"));
+    Str second = config_text(entry_of(discover_soundly(f), "models", "a"), STR("captured"));
     assert_false(str_equal(first, second));
     assert_int_equal(imports(f), 2);
 }

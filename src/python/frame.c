@@ -51,18 +51,13 @@ Status frame_reader_next(FrameReader *reader, Str *payload_out, bool *has_frame_
     return OK;
 }
 
-Str frame_text(const ConfigValue *fields, Str key) {
-    const ConfigValue *value = config_find(fields, key);
-    return value != NULL && value->kind == CONFIG_SCALAR ? value->text : STR_EMPTY;
-}
-
 int64_t frame_int(const ConfigValue *fields, Str key) {
     int64_t number = 0;
-    return str_to_int64(frame_text(fields, key), &number) ? number : 0;
+    return str_to_int64(config_text(fields, key), &number) ? number : 0;
 }
 
 bool frame_flag(const ConfigValue *fields, Str key) {
-    return str_equal(frame_text(fields, key), STR("true"));
+    return str_equal(config_text(fields, key), STR("true"));
 }
 
 static bool find_type(Str name, FrameType *type_out) {
@@ -88,7 +83,7 @@ Status frame_parse(Str payload, Arena *arena, Frame *frame_out, Error *err) {
     }
 
     Frame frame = {.text = text, .fields = fields, .task = frame_int(fields, STR("task"))};
-    Str name = frame_text(fields, STR("t"));
+    Str name = config_text(fields, STR("t"));
     if (!find_type(name, &frame.type)) {
         return error_set(err, ERROR_EXECUTION, "protocol error: a frame of unknown type '" STR_FMT "'",
                          STR_ARG(str_slice(name, 0, 40)));

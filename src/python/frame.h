@@ -44,8 +44,7 @@ MUST_CHECK Status frame_reader_next(FrameReader *reader, Str *payload_out, bool 
 /* ExecutionError: no JSON object, no known type. Everything is copied into the arena. */
 MUST_CHECK Status frame_parse(Str payload, Arena *arena, Frame *frame_out, Error *err);
 
-/* Fields; what is absent or of another kind reads as empty, 0 or false. */
-Str frame_text(const ConfigValue *fields, Str key);
+/* Fields, beside config_text; what is absent or of another kind reads as 0 or false. */
 int64_t frame_int(const ConfigValue *fields, Str key);
 bool frame_flag(const ConfigValue *fields, Str key);
 

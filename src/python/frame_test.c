@@ -113,7 +113,7 @@ static void fields_of_another_kind_read_as_empty(void **state) {
     assert_int_equal(frame_int(frame.fields, STR("big")), 0);
     assert_true(frame_flag(frame.fields, STR("yes")));
     assert_false(frame_flag(frame.fields, STR("no")));
-    assert_str(frame_text(frame.fields, STR("none")), "", "absent");
+    assert_str(config_text(frame.fields, STR("none")), "", "absent");
 }
 
 int main(void) {

@@ -11,6 +11,7 @@
 struct InputPump {
     const PythonInputs *inputs;
     const PythonParameter *parameter;
+    PythonPart part;
     int writer; /* the pump's own thread closes nothing: others may shut it down at any time */
     pthread_t thread;
     pthread_mutex_t lock;
@@ -47,7 +48,7 @@ static void set_busy(InputPump *pump, bool is_busy, DuckStream *stream) {
 static Status run(InputPump *pump, Error *err) {
     DuckStream *stream = NULL;
     set_busy(pump, true, NULL);
-    Status status = pump->inputs->open(pump->inputs->context, pump->parameter, &stream, err);
+    Status status = pump->inputs->open(pump->inputs->context, pump->parameter, &pump->part, &stream, err);
     set_busy(pump, !failed(status) && stream != NULL, stream);
     if (failed(status) || stream == NULL) {
         return status;
@@ -80,14 +81,14 @@ static void pump_free(InputPump *pump) {
     free(pump);
 }
 
-Status input_pump_start(const PythonInputs *inputs, const PythonParameter *parameter, InputPump **pump_out,
-                        int *reader_out, Error *err) {
+Status input_pump_start(const PythonInputs *inputs, const PythonParameter *parameter, PythonPart part,
+                        InputPump **pump_out, int *reader_out, Error *err) {
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
         return error_set_errno(err, ERROR_EXECUTION, "cannot make a socket");
     }
     InputPump *pump = heap_alloc_zeroed(1, sizeof *pump);
-    *pump = (InputPump){.inputs = inputs, .parameter = parameter, .writer = fds[0]};
+    *pump = (InputPump){.inputs = inputs, .parameter = parameter, .part = part, .writer = fds[0]};
     pthread_mutex_init(&pump->lock, NULL);
     error_init(&pump->reason);
     if (pthread_create(&pump->thread, NULL, run_thread, pump) != 0) {

@@ -8,9 +8,10 @@
 typedef struct InputPump InputPump;
 DEFINE_VEC(InputPumpVec, input_pump_vec, InputPump *)
 
-/* Keeps `inputs` and `parameter`. `*reader_out` is the end to be read from; the caller closes it. */
-MUST_CHECK Status input_pump_start(const PythonInputs *inputs, const PythonParameter *parameter, InputPump **pump_out,
-                                   int *reader_out, Error *err);
+/* Keeps `inputs`, `parameter` and the texts of `part`. `*reader_out` is the end to be read from; the caller closes it.
+ */
+MUST_CHECK Status input_pump_start(const PythonInputs *inputs, const PythonParameter *parameter, PythonPart part,
+                                   InputPump **pump_out, int *reader_out, Error *err);
 
 const PythonParameter *input_pump_parameter(const InputPump *pump);
 

@@ -31,7 +31,9 @@ static void set_connection(PythonFixture *f, FixtureInput *input, DuckConnection
     pthread_mutex_unlock(&f->lock);
 }
 
-static Status open_input(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
+static Status open_input(void *context, const PythonParameter *parameter, const PythonPart *part,
+                         DuckStream **stream_out, Error *err) {
+    (void)part;
     PythonFixture *f = context;
     FixtureInput *input = find_input(f, parameter);
     if (input == NULL || input->sql == NULL) {

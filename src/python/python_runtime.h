@@ -34,11 +34,18 @@ DEFINE_AUTO(PythonRuntime, python_runtime, python_runtime_destroy)
 /* For project_load. The manifest is cached by content (.interlace/cache/discovery/); a hit starts no Python. */
 PythonDiscovery python_runtime_discovery(PythonRuntime *runtime);
 
+/* What a function asks for of a parameter's rows. */
+typedef struct PythonPart {
+    StrVec columns; /* these, in this order; none: all */
+    Str filter;     /* a predicate of SQL over all columns; empty: all rows */
+} PythonPart;
+
 /* Where the rows of a parameter come from: an upstream, `this` (no table yet: `open` gives a NULL stream) or `cursor`
  * (one row with one column, or a NULL stream). `open` is called at the parameter's first use, from a thread of the
  * runtime; the stream it gives is read there and given to `close`. Several may be open at once. */
 typedef struct PythonInputs {
-    Status (*open)(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err);
+    Status (*open)(void *context, const PythonParameter *parameter, const PythonPart *part, DuckStream **stream_out,
+                   Error *err);
     void (*close)(void *context, const PythonParameter *parameter, DuckStream *stream);
     /* May be NULL. Its rows are not wanted any more: ends what `open` or the stream is busy with. From another thread;
      * repeated until that is over. `stream` is NULL while `open` runs. Without it the end of the statement is waited

@@ -281,10 +281,10 @@ static void test_01_9_3_models_that_a_running_one_declares_are_told(void **state
     assert_str(f->err.message, "", "error");
     assert_non_null(found.models);
     assert_int_equal(found.models->count, 2);
-    assert_str(frame_text(found.models->items[0], STR("name")), "d1", "name");
-    assert_str(frame_text(found.models->items[1], STR("sql")), "SELECT 1 AS silver.d2", "sql");
-    assert_str(frame_text(found.models->items[1], STR("file")), "models/m.py", "file");
-    assert_str(frame_text(found.models->items[1], STR("line")), "10", "line");
+    assert_str(config_text(found.models->items[0], STR("name")), "d1", "name");
+    assert_str(config_text(found.models->items[1], STR("sql")), "SELECT 1 AS silver.d2", "sql");
+    assert_str(config_text(found.models->items[1], STR("file")), "models/m.py", "file");
+    assert_str(config_text(found.models->items[1], STR("line")), "10", "line");
     assert_str(config_find(found.models->items[1], STR("tags"))->items[0]->text, "x", "tags");
 
     found = register_by(f, HEAD "def m(): return one\n");

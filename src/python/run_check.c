@@ -39,7 +39,7 @@ static PythonVerdict verdict_of_raise(const ConfigValue *failure, Arena *arena) 
 }
 
 static PythonVerdict read_verdict(const ConfigValue *result, Arena *arena) {
-    Str word = frame_text(result, STR("verdict"));
+    Str word = config_text(result, STR("verdict"));
     const ConfigValue *failure = config_find(result, STR("error"));
     if (failure != NULL) {
         return verdict_of_raise(failure, arena);
@@ -47,8 +47,8 @@ static PythonVerdict read_verdict(const ConfigValue *result, Arena *arena) {
     PythonVerdict verdict = {
         .status = VERDICT_ERROR,
         .failures = frame_int(result, STR("failures")),
-        .message = str_copy(arena, frame_text(result, STR("message"))),
-        .sample_json = str_copy(arena, frame_text(result, STR("sample"))),
+        .message = str_copy(arena, config_text(result, STR("message"))),
+        .sample_json = str_copy(arena, config_text(result, STR("sample"))),
     };
     if (str_equal(word, STR("passed"))) {
         verdict.status = VERDICT_PASSED;

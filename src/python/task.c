@@ -78,15 +78,26 @@ static Status send_input(Task *task, Str name, int reader, Error *err) {
     return worker_send(task->worker, strbuf_str(&text), reader, err);
 }
 
+/* The pump reads it while other frames come. */
+static PythonPart part_asked_for(const Task *task, const Frame *frame) {
+    PythonPart part = {.filter = str_copy(task->arena, config_text(frame->fields, STR("filter")))};
+    const ConfigValue *columns = config_find(frame->fields, STR("columns"));
+    for (size_t i = 0; columns != NULL && columns->kind == CONFIG_LIST && i < columns->count; i++) {
+        str_vec_push(task->arena, &part.columns, str_copy(task->arena, columns->items[i]->text));
+    }
+    return part;
+}
+
 static Status on_open_input(Task *task, const Frame *frame, Error *err) {
-    Str name = frame_text(frame->fields, STR("param"));
+    Str name = config_text(frame->fields, STR("param"));
     const PythonParameter *parameter = find_parameter(task, name);
     if (parameter == NULL || was_asked_for(task, parameter)) {
         return error_set(err, ERROR_EXECUTION, "protocol error: rows of '" STR_FMT "' were asked for", STR_ARG(name));
     }
     InputPump *pump;
     AUTO(fd) int reader = -1;
-    TRY(input_pump_start(&task->request->inputs, parameter, &pump, &reader, err));
+    PythonPart part = part_asked_for(task, frame);
+    TRY(input_pump_start(&task->request->inputs, parameter, part, &pump, &reader, err));
     input_pump_vec_push(task->arena, &task->pumps, pump);
     return send_input(task, name, reader, err);
 }
@@ -130,7 +141,7 @@ static Status on_stale(Task *task, const Frame *frame, Error *err) {
 static Status on_unexpected(Task *task, const Frame *frame, Error *err) {
     (void)task;
     return error_set(err, ERROR_EXECUTION, "protocol error: a frame '" STR_FMT "' that has no place in a task",
-                     STR_ARG(frame_text(frame->fields, STR("t"))));
+                     STR_ARG(config_text(frame->fields, STR("t"))));
 }
 
 static Status (*const frame_handlers[])(Task *task, const Frame *frame, Error *err) = {

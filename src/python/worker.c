@@ -251,7 +251,7 @@ static Status receive(Worker *worker, bool *is_closed, Error *err) {
 static Status check_ready(Worker *worker, Error *err) {
     int64_t protocol = frame_int(worker->frame.fields, STR("protocol"));
     if (protocol != PROTOCOL_VERSION) {
-        Str version = frame_text(worker->frame.fields, STR("sdk_version"));
+        Str version = config_text(worker->frame.fields, STR("sdk_version"));
         error_set(err, ERROR_CONFIGURATION,
                   "the package interlace " STR_FMT " of the interpreter speaks protocol %lld, this program speaks %d",
                   STR_ARG(version), (long long)protocol, PROTOCOL_VERSION);
@@ -277,8 +277,8 @@ static Status next_frame(Worker *worker, bool *has_frame, Error *err) {
         TRY(check_ready(worker, err));
         return next_frame(worker, has_frame, err);
     case FRAME_LOG:
-        worker_log_line(&worker->log, frame_text(worker->frame.fields, STR("level")),
-                        frame_text(worker->frame.fields, STR("message")));
+        worker_log_line(&worker->log, config_text(worker->frame.fields, STR("level")),
+                        config_text(worker->frame.fields, STR("message")));
         return next_frame(worker, has_frame, err);
     case FRAME_LOADING:
     case FRAME_MANIFEST:

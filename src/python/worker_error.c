@@ -21,7 +21,7 @@ static bool find_kind(Str name, ErrorKind *kind_out) {
 
 static SourceSpan place_of(const ConfigValue *fields) {
     int64_t line = frame_int(fields, STR("line"));
-    return (SourceSpan){.file = frame_text(fields, STR("file")), .line = line > 0 ? (size_t)line : 0};
+    return (SourceSpan){.file = config_text(fields, STR("file")), .line = line > 0 ? (size_t)line : 0};
 }
 
 /* One line: line breaks become blanks. */
@@ -31,9 +31,9 @@ static Str one_line(Str text, Arena *arena) {
 
 /* As Python prints it. */
 static void write_frame(StrBuf *text, const ConfigValue *frame) {
-    Str source = frame_text(frame, STR("text"));
-    strbuf_format(text, "  File \"" STR_FMT "\", line %lld, in " STR_FMT "\n", STR_ARG(frame_text(frame, STR("file"))),
-                  (long long)frame_int(frame, STR("line")), STR_ARG(frame_text(frame, STR("function"))));
+    Str source = config_text(frame, STR("text"));
+    strbuf_format(text, "  File \"" STR_FMT "\", line %lld, in " STR_FMT "\n", STR_ARG(config_text(frame, STR("file"))),
+                  (long long)frame_int(frame, STR("line")), STR_ARG(config_text(frame, STR("function"))));
     if (source.size > 0) {
         strbuf_format(text, "    " STR_FMT "\n", STR_ARG(source));
     }
@@ -49,18 +49,18 @@ static void set_traceback(const ConfigValue *fields, Error *err) {
     for (size_t i = 0; i < frames->count && text.size < LINES_TEXT_MAX; i++) {
         write_frame(&text, frames->items[i]);
     }
-    strbuf_format(&text, STR_FMT ": " STR_FMT "\n", STR_ARG(frame_text(fields, STR("type"))),
-                  STR_ARG(frame_text(fields, STR("message"))));
+    strbuf_format(&text, STR_FMT ": " STR_FMT "\n", STR_ARG(config_text(fields, STR("type"))),
+                  STR_ARG(config_text(fields, STR("message"))));
     err->traceback = strbuf_copy(&text, err->arena);
 }
 
 /* A refusal has the type of its kind; anything else was raised by user code, and is told with its type. */
 static void set_message(const ConfigValue *fields, const WorkerErrorForm *form, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
-    Str message = one_line(frame_text(fields, STR("message")), arena);
-    Str type = frame_text(fields, STR("type"));
+    Str message = one_line(config_text(fields, STR("message")), arena);
+    Str type = config_text(fields, STR("type"));
     ErrorKind kind;
-    if (find_kind(frame_text(fields, STR("kind")), &kind) && str_equal(type, frame_text(fields, STR("kind")))) {
+    if (find_kind(config_text(fields, STR("kind")), &kind) && str_equal(type, config_text(fields, STR("kind")))) {
         error_set_at(err, kind, place_of(fields), STR_FMT STR_FMT, STR_ARG(form->refused), STR_ARG(message));
     } else {
         error_set_at(err, form->raised_kind, place_of(fields), STR_FMT STR_FMT "%s" STR_FMT, STR_ARG(form->raised),
@@ -70,9 +70,9 @@ static void set_message(const ConfigValue *fields, const WorkerErrorForm *form, 
 
 Status worker_error_set(const ConfigValue *fields, const WorkerErrorForm *form, Error *err) {
     set_message(fields, form, err);
-    Str hint = frame_text(fields, STR("hint"));
-    Str code = frame_text(fields, STR("code"));
-    Str cause = frame_text(fields, STR("cause"));
+    Str hint = config_text(fields, STR("hint"));
+    Str code = config_text(fields, STR("code"));
+    Str cause = config_text(fields, STR("cause"));
     if (hint.size > 0) {
         error_hint(err, STR_FMT, STR_ARG(hint));
     }

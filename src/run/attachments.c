@@ -2,28 +2,19 @@
 
 #include "plan/delivery.h"
 
-static bool contains_fold(const StrVec *names, Str name) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (str_equal_fold(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 StrVec attachments_written(const Plan *plan, Arena *arena) {
     StrVec aliases = {0};
     for (size_t i = 0; i < plan->tasks.count; i++) {
         const Model *model = plan->tasks.items[i].model;
-        bool delivers =
-            model->materialise == MATERIALISE_TABLE && str_vec_contains(&model->environments, plan->environment);
-        if (delivers && !contains_fold(&aliases, delivery_place(model).catalog)) {
+        bool delivers = model->materialise == MATERIALISE_TABLE && model_delivers_in(model, plan->environment);
+        if (delivers && !str_vec_contains_fold(&aliases, delivery_place(model).catalog)) {
             str_vec_push(arena, &aliases, delivery_place(model).catalog);
         }
     }
     for (size_t i = 0; i < plan->physical_models.count; i++) {
         const Model *model = project_find(plan->project, plan->physical_models.items[i]);
-        if (model->materialise == MATERIALISE_TABLE && !contains_fold(&aliases, delivery_place(model).catalog)) {
+        if (model->materialise == MATERIALISE_TABLE &&
+            !str_vec_contains_fold(&aliases, delivery_place(model).catalog)) {
             str_vec_push(arena, &aliases, delivery_place(model).catalog);
         }
     }
@@ -90,7 +81,8 @@ StrVec attachments_unused(const Plan *plan, Arena *arena) {
             continue;
         }
         Str alias = delivery_place(model).catalog;
-        if (!contains_fold(&written, alias) && !contains_fold(&unused, alias) && !is_read(project, alias)) {
+        if (!str_vec_contains_fold(&written, alias) && !str_vec_contains_fold(&unused, alias) &&
+            !is_read(project, alias)) {
             str_vec_push(arena, &unused, alias);
         }
     }

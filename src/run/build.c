@@ -25,9 +25,7 @@ static Status fail_model(const Model *model, Error *err) {
     if (err->hint.size > 0) {
         error_hint(&named, STR_FMT, STR_ARG(err->hint));
     }
-    for (size_t i = 0; i < err->details.count; i++) {
-        error_detail(&named, err->details.items[i].key, err->details.items[i].value);
-    }
+    error_details_copy(&named, err);
     error_place(&named, model->place);
     error_move(err, &named);
     return FAILED;

@@ -39,28 +39,74 @@ Status build_prepare_render(Build *build, Error *err) {
                              err);
 }
 
-static void add_filters(const Build *build, ScanFilterVec *filters) {
+static void add_filter(const Build *build, const WindowScan *scan, Str condition, ScanFilterVec *filters) {
+    ScanFilter filter = {.owner = scan->scan.owner, .table = scan->scan.table, .condition = condition};
+    scan_filter_vec_push(build->arena, filters, filter);
+}
+
+static void cut_to_window(const Build *build, ScanFilterVec *filters) {
     for (size_t i = 0; i < build->scans.count; i++) {
         const WindowScan *scan = &build->scans.items[i];
-        Str condition = window_scan_condition(scan, *build->window, build->context->zone, build->arena);
-        scan_filter_vec_push(
-            build->arena, filters,
-            (ScanFilter){.owner = scan->scan.owner, .table = scan->scan.table, .condition = condition});
+        add_filter(build, scan, window_scan_condition(scan, *build->window, build->context->zone, build->arena),
+                   filters);
     }
 }
 
-/* A first build covers everything up to now. */
+static const WindowScan *proven_scan(const Build *build) {
+    for (size_t i = 0; i < build->scans.count; i++) {
+        if (build->scans.items[i].scan.declared == NULL) {
+            return &build->scans.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Cutting the scan takes the rows without a time away from the strategy, which would count them. */
+static Status count_untimed(const Build *build, const WindowScan *scan, WindowBinding binding, Error *err) {
+    SqlText query;
+    DuckRows rows;
+    add_filter(build, scan, window_scan_condition_untimed(scan, build->arena), &binding.filters);
+    TRY(render_window_query(build->context->relations, build->task->model, &binding, build->arena, &query, err));
+    AUTO(strbuf) StrBuf where = {0};
+    strbuf_text(&where, "\n) AS source WHERE ");
+    sql_identifier(&where, build->task->model->time_column);
+    strbuf_text(&where, " IS NULL");
+    SqlText parts[] = {sql_text_own(build->arena, STR("SELECT count(*) FROM (")), query,
+                       sql_text_own(build->arena, strbuf_copy(&where, build->arena))};
+    SqlText count = sql_text_concat(build->arena, parts, COUNT_OF(parts));
+    TRY(engine_query(build->connection, &count, build->arena, &rows, err));
+    build_note_untimed(build, duck_cell(&rows, 0, 0));
+    return OK;
+}
+
+/* Of a first build with a pinned start. */
+static Status cut_to_start(const Build *build, WindowBinding *binding, Error *err) {
+    bool has_start = false;
+    WallUs start = 0;
+    TRY(build_first_start(build, &has_start, &start, err));
+    const WindowScan *scan = has_start ? proven_scan(build) : NULL;
+    if (scan == NULL) {
+        return OK;
+    }
+    TRY(count_untimed(build, scan, *binding, err));
+    add_filter(build, scan, window_scan_condition_from(scan, start, build->context->zone, build->arena),
+               &binding->filters);
+    return OK;
+}
+
+/* A first build covers everything up to now, perhaps from a pinned start on. */
 Status build_render(Build *build, Error *err) {
     const BuildContext *context = build->context;
     WindowBinding binding = {0};
     build->query = build->prepared_query;
-    if (build->window != NULL) {
-        add_filters(build, &binding.filters);
-    }
     if (build->target.binds_clock) {
         WallUs end = build->window == NULL ? context->now : build->window->end;
         binding.clock = window_clock_literals(end, context->zone, build->arena);
     }
+    if (build->window != NULL) {
+        cut_to_window(build, &binding.filters);
+    }
+    TRY(cut_to_start(build, &binding, err));
     if (binding.clock == NULL && binding.filters.count == 0) {
         return OK;
     }

@@ -1,6 +1,7 @@
 #include "plan/delivery.h"
 #include "run/build_step.h"
 #include "run/contract.h"
+#include "run/python_part.h"
 
 /* ---- The columns, before a row is written. */
 
@@ -169,7 +170,8 @@ static Status name_cursor(const Build *build, const PythonParameter *parameter, 
     return FAILED;
 }
 
-static Status open_input(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
+static Status open_input(void *context, const PythonParameter *parameter, const PythonPart *part,
+                         DuckStream **stream_out, Error *err) {
     PythonBuild *python = context;
     AUTO(arena) Arena *arena = arena_create();
     AUTO(engine_connection) EngineConnection *connection = NULL;
@@ -180,6 +182,7 @@ static Status open_input(void *context, const PythonParameter *parameter, DuckSt
         *stream_out = NULL;
         return OK;
     }
+    TRY(python_part_query(connection, parameter->name, part, arena, &query, err));
     add_input(python, parameter, connection);
     if (failed(duck_stream_open(engine_connection_duck(connection), query.text, stream_out, err))) {
         (void)take_input(python, parameter);

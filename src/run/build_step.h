@@ -114,6 +114,11 @@ MUST_CHECK Status build_batches(Build *build, WindowVec *batches_out, Error *err
 MUST_CHECK Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err), Error *err);
 /* Of the time column, as far as it is one: the strategy refuses others. */
 TimeColumnKind build_time_kind(const Build *build);
+/* Of the rows of the source without a time, when there are any. */
+void build_note_untimed(const Build *build, const DuckCell *count);
+/* Only a first build of a table of our own with a pinned start, `backfill: 2026-01-01`, takes everything from there on.
+ */
+MUST_CHECK Status build_first_start(const Build *build, bool *has_start_out, WallUs *start_out, Error *err);
 /* Inside the transaction of a first build: the range that its rows cover becomes `first_range`, and what of it is over
  * `filled`. Of an external table before the rows are written (`staged`: where they are; NULL: the query), else after.
  */

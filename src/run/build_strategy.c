@@ -68,16 +68,13 @@ Status build_window_condition(const Build *build, Str *condition_out, Error *err
     return OK;
 }
 
-/* Only with a pinned start, `backfill: 2026-01-01`: the first build takes everything from there on. */
 static Status set_first_window(const Build *build, TimeColumnKind kind, StrategyInput *input, Error *err) {
-    const Model *model = build->task->model;
-    bool is_pinned = model->backfill.size > 0 && !str_equal(model->backfill, STR("auto"));
-    if (!build->is_first_build || build->target.is_external || !is_pinned) {
-        return OK;
+    bool has_start = false;
+    WallUs start = 0;
+    TRY(build_first_start(build, &has_start, &start, err));
+    if (has_start) {
+        input->window_start = edge(build, start, kind);
     }
-    WallUs start;
-    TRY(wall_parse(model->backfill, build->context->zone, &start, err));
-    input->window_start = edge(build, grain_floor(build->target.grain, start), kind);
     return OK;
 }
 
@@ -205,6 +202,16 @@ static Status merge(Build *build, const StrategyStatement *statement, Error *err
     return OK;
 }
 
+static Status note(Build *build, const StrategyStatement *statement, Error *err) {
+    DuckRows rows;
+    TRY(engine_query(build->connection, &statement->sql, build->arena, &rows, err));
+    for (size_t row = 0; row < rows.row_count; row++) {
+        session_note(build->context->session, "model '" STR_FMT "': " STR_FMT, STR_ARG(build->task->model->name),
+                     STR_ARG(duck_cell(&rows, row, 0)->text));
+    }
+    return OK;
+}
+
 static void add_changed(Build *build, StatementRole role, int64_t changed) {
     switch (role) {
     case STATEMENT_CREATE:
@@ -223,6 +230,7 @@ static void add_changed(Build *build, StatementRole role, int64_t changed) {
     case STATEMENT_RUN:
     case STATEMENT_MERGE:
     case STATEMENT_COUNT:
+    case STATEMENT_NOTE:
     case STATEMENT_DROP:
     case STATEMENT_ROLE_COUNT:
         return;
@@ -276,6 +284,9 @@ static Status run_statement(Build *build, const StrategyInput *input, const Stra
     }
     if (statement->role == STATEMENT_MERGE) {
         return merge(build, statement, err);
+    }
+    if (statement->role == STATEMENT_NOTE) {
+        return note(build, statement, err);
     }
     int64_t changed = 0;
     if (failed(engine_execute(build->connection, &statement->sql, &changed, err))) {

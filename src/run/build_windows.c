@@ -213,6 +213,19 @@ Status build_windows(Build *build, Status (*build_one)(Build *build, Error *err)
 
 /* ---- First builds. */
 
+Status build_first_start(const Build *build, bool *has_start_out, WallUs *start_out, Error *err) {
+    const Model *model = build->task->model;
+    bool is_pinned = model->backfill.size > 0 && !str_equal(model->backfill, STR("auto"));
+    *has_start_out = build->is_first_build && !build->target.is_external && is_pinned;
+    if (!*has_start_out) {
+        return OK;
+    }
+    WallUs start;
+    TRY(wall_parse(model->backfill, build->context->zone, &start, err));
+    *start_out = grain_floor(build->target.grain, start);
+    return OK;
+}
+
 /* A table of our own holds the source's rows and no others; an external one may hold those of somebody else, so there
  * the source itself is asked. */
 static SqlText bounded_rows(const Build *build, const SqlRelation *staged) {
@@ -233,10 +246,21 @@ static Status time_bounds(Build *build, const SqlRelation *staged, DuckRows *row
     sql_identifier(&sql, column);
     strbuf_text(&sql, ") AS VARCHAR), CAST(max(");
     sql_identifier(&sql, column);
-    strbuf_text(&sql, ") AS VARCHAR) FROM ");
+    strbuf_text(&sql, ") AS VARCHAR), count(*) FILTER (WHERE ");
+    sql_identifier(&sql, column);
+    strbuf_text(&sql, " IS NULL) FROM ");
     SqlText parts[] = {sql_text_own(build->arena, strbuf_copy(&sql, build->arena)), bounded_rows(build, staged)};
     SqlText query = sql_text_concat(build->arena, parts, COUNT_OF(parts));
     return engine_query(build->connection, &query, build->arena, rows_out, err);
+}
+
+void build_note_untimed(const Build *build, const DuckCell *untimed) {
+    bool is_one = str_equal(untimed->text, STR("1"));
+    if (!str_equal(untimed->text, STR("0"))) {
+        session_note(build->context->session, "model '" STR_FMT "': " STR_FMT " source row%s no " STR_FMT,
+                     STR_ARG(build->task->model->name), STR_ARG(untimed->text), is_one ? " has" : "s have",
+                     STR_ARG(build->task->model->time_column));
+    }
 }
 
 TimeColumnKind build_time_kind(const Build *build) {
@@ -250,6 +274,7 @@ Status build_find_first_range(Build *build, const SqlRelation *staged, Error *er
     BuildContext *context = build->context;
     DuckRows rows;
     TRY(time_bounds(build, staged, &rows, err));
+    build_note_untimed(build, duck_cell(&rows, 0, 2)); /* of a delivery: a table of our own has none any more */
     bool has_rows = duck_cell(&rows, 0, 0)->kind != DUCK_CELL_NULL;
     WallUs bounds[2] = {0};
     for (size_t i = 0; has_rows && i < COUNT_OF(bounds); i++) {

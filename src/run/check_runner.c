@@ -1,7 +1,8 @@
 #include "run/check_runner.h"
 
 #include "config/json_writer.h"
-#include "run/rows_json.h"
+#include "engine/rows_json.h"
+#include "run/python_part.h"
 
 #define SAMPLE_ROWS_MAX 100
 
@@ -97,13 +98,13 @@ static Status run_declared(const CheckRun *run, const Check *check, Arena *arena
 
 /* ---- Python checks read the relation as a stream of the same connection, so also rows that are not committed yet. */
 
-static Status open_table(void *context, const PythonParameter *parameter, DuckStream **stream_out, Error *err) {
-    (void)parameter;
+static Status open_table(void *context, const PythonParameter *parameter, const PythonPart *part,
+                         DuckStream **stream_out, Error *err) {
     const CheckRun *run = context;
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT * FROM ");
-    sql_relation(&sql, run->table);
-    return duck_stream_open(engine_connection_duck(run->connection), strbuf_str(&sql), stream_out, err);
+    AUTO(arena) Arena *arena = arena_create();
+    SqlText query = sql_text_all_rows(arena, run->table);
+    TRY(python_part_query(run->connection, parameter->name, part, arena, &query, err));
+    return duck_stream_open(engine_connection_duck(run->connection), query.text, stream_out, err);
 }
 
 static void close_table(void *context, const PythonParameter *parameter, DuckStream *stream) {

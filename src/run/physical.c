@@ -207,12 +207,7 @@ static bool is_present(const PhysicalWork *work, const StrVec *present, const Ph
     Str name = object->kind == PHYSICAL_NOT_NULL
                    ? str_format(arena, STR_FMT " NOT NULL", STR_ARG(object->columns.items[0]))
                    : physical_created_name(object, work->relation.name, work->is_owned, arena);
-    for (size_t i = 0; i < present->count; i++) {
-        if (str_equal_fold(present->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
+    return str_vec_contains_fold(present, name);
 }
 
 /* ---- Creating */

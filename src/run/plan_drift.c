@@ -5,7 +5,7 @@
 static bool is_rejecting(const Plan *plan, const PlanChange *change) {
     const Model *model = change->model;
     if (model == NULL || model->materialise != MATERIALISE_TABLE || change->blocking.size > 0 ||
-        !str_vec_contains(&model->environments, plan->environment)) {
+        !model_delivers_in(model, plan->environment)) {
         return false;
     }
     const ConfigValue *policy = model->schema_policy == NULL ? NULL : config_find(model->schema_policy, STR("columns"));

@@ -251,7 +251,7 @@ static void keep_shown(const Targets *targets, const Model *model, BuildTarget *
 static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *target, Error *err) {
     const Model *model = task->model;
     if (model_is_terminal(model)) {
-        target->is_gated = !str_vec_contains(&model->environments, targets->request->plan->environment);
+        target->is_gated = !model_delivers_in(model, targets->request->plan->environment);
         target->is_recorded = find_checked(targets, model) != NULL;
         target->last_delivery = delivery_find_last(&targets->snapshots, model);
     }

@@ -79,7 +79,8 @@ static Status add_scan(EngineConnection *connection, const RelationMap *relation
     return OK;
 }
 
-/* date_trunc that somebody has defined in the warehouse means whatever it says there. */
+/* A date_trunc that somebody has defined in the warehouse means whatever it says there; so do the functions that widths
+ * of buckets are made of. */
 static Status may_trust_truncation(EngineConnection *connection, const TimeScans *found, Arena *arena, bool *may_out,
                                    Error *err) {
     int64_t own_functions = 0;
@@ -88,8 +89,11 @@ static Status may_trust_truncation(EngineConnection *connection, const TimeScans
         has_units = has_units || found->scans.items[i].units.count > 0;
     }
     if (has_units) {
-        SqlText query = sql_text_own(arena, STR("SELECT count(*) FROM duckdb_functions() WHERE NOT internal AND "
-                                                "lower(function_name) IN ('date_trunc', 'datetrunc')"));
+        SqlText query =
+            sql_text_own(arena, STR("SELECT count(*) FROM duckdb_functions() WHERE NOT internal AND "
+                                    "lower(function_name) IN ('date_trunc', 'datetrunc', 'time_bucket', 'trunc', "
+                                    "'to_seconds', 'to_minutes', 'to_hours', 'to_days', 'to_weeks', "
+                                    "'to_months', 'to_quarters', 'to_years')"));
         TRY(engine_query_int(connection, &query, &own_functions, err));
     }
     *may_out = own_functions == 0;
@@ -162,8 +166,30 @@ Status window_scan_countable(EngineConnection *connection, const RelationMap *re
 
 /* ---- Ranges. */
 
+static WallUs clamped(WallUs wall) {
+    return wall < WALL_MIN ? WALL_MIN : wall > WALL_MAX ? WALL_MAX : wall;
+}
+
+/* time_bucket(width, c) < end holds for the c below the next boundary. Buckets are counted from 2000-01-03, a Monday,
+ * or from 2000-01: on our lattice where a week, or a year, is a whole number of them. Otherwise a bucket's length
+ * behind the end is far enough. */
+static WallUs end_before_bucket(Str width, WallUs end, bool is_zoned) {
+    AUTO(error) Error ignored;
+    error_init(&ignored);
+    Grain grain;
+    if (failed(grain_parse(width, &grain, &ignored))) {
+        return WALL_MAX; /* months that do not fit into years */
+    }
+    bool is_on_lattice = grain.months > 0 ? 12 % grain.months == 0 : 7 * DAY_US % grain.size_us == 0;
+    if (is_on_lattice && !is_zoned) {
+        return grain_ceil(grain, end);
+    }
+    Grain month = {.months = 1};
+    return grain.months > 0 ? grain_step(month, grain_ceil(month, end), grain.months) : clamped(end + grain.size_us);
+}
+
 /* trunc(c) < end holds for the c below the next boundary of the unit. */
-static WallUs end_before_truncation(Str unit, WallUs end) {
+static WallUs end_before_truncation(Str unit, WallUs end, bool is_zoned) {
     static const struct Unit {
         Str name;
         Grain grain;
@@ -178,11 +204,7 @@ static WallUs end_before_truncation(Str unit, WallUs end) {
             return grain_ceil(units[i].grain, end);
         }
     }
-    return WALL_MAX; /* no unit that time_scans_find gives */
-}
-
-static WallUs clamped(WallUs wall) {
-    return wall < WALL_MIN ? WALL_MIN : wall > WALL_MAX ? WALL_MAX : wall;
+    return end_before_bucket(unit, end, is_zoned);
 }
 
 /* `count` spans of an entry of `reads:` away. A span of months begins on the first of one, and takes it whole. */
@@ -205,7 +227,7 @@ static WallUs moved(const ConfigValue *declared, const char *key, WallUs wall, i
 Window window_scan_range(const WindowScan *scan, Window window) {
     Window range = window;
     for (size_t i = 0; i < scan->scan.units.count; i++) {
-        range.end = end_before_truncation(scan->scan.units.items[i], range.end);
+        range.end = end_before_truncation(scan->scan.units.items[i], range.end, scan->kind == TIME_COLUMN_ZONED);
     }
     if (scan->scan.declared != NULL) {
         range.start = moved(scan->scan.declared, "before", range.start, -1);
@@ -231,6 +253,22 @@ Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zon
     sql_identifier(&sql, scan->scan.column);
     strbuf_text(&sql, " < ");
     wall_literal(&sql, range.end, scan->kind, zone);
+    return strbuf_copy(&sql, arena);
+}
+
+Str window_scan_condition_from(const WindowScan *scan, WallUs start, const Zone *zone, Arena *arena) {
+    Window range = window_scan_range(scan, (Window){start, WALL_MAX});
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_identifier(&sql, scan->scan.column);
+    strbuf_text(&sql, " >= ");
+    wall_literal(&sql, range.start, scan->kind, zone);
+    return strbuf_copy(&sql, arena);
+}
+
+Str window_scan_condition_untimed(const WindowScan *scan, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_identifier(&sql, scan->scan.column);
+    strbuf_text(&sql, " IS NULL");
     return strbuf_copy(&sql, arena);
 }
 

@@ -32,6 +32,10 @@ Window window_scan_range(const WindowScan *scan, Window window);
 /* As a condition: "ts" >= … AND "ts" < …. */
 Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena);
 
+/* The same of everything from `start` on; of the rows without a time. */
+Str window_scan_condition_from(const WindowScan *scan, WallUs start, const Zone *zone, Arena *arena);
+Str window_scan_condition_untimed(const WindowScan *scan, Arena *arena);
+
 /* What a window of a Python model reads of an upstream: `rows`, the query of it, cut as `reads:` declares; as it is
  * when nothing is declared. ExecutionError (code reads.column) as above. */
 MUST_CHECK Status window_scan_cut_rows(EngineConnection *connection, const Model *model, const Model *upstream,

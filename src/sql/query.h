@@ -48,7 +48,7 @@ struct QueryExpr {
     Str schema;      /* function: as written; the column of `amount.round()` comes as one, too */
     bool is_sign;    /* function: written as an operator sign */
     bool is_columns; /* star: COLUMNS(…), with its pattern, list or lambda as an operand without alias */
-    Str text;        /* constant: its value, when that is a text */
+    Str text;        /* constant: its value, when that is a text or a number */
     Str cast_type;   /* CAST (not TRY_CAST) to a type without parameters: its name, in capitals */
     StrVec parts;    /* column */
     QueryStarRuleVec rules;

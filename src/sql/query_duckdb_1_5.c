@@ -326,11 +326,12 @@ static Status read_expr_kind(Reader *reader, const EngineJson *object, QueryExpr
     return unknown_part(reader, "kind of expression", name);
 }
 
-/* Of a constant; empty for numbers and NULL. */
+/* Of a constant; empty for NULL, true and false. */
 static Str constant_text(const EngineJson *object) {
     const EngineJson *value = engine_json_find(object, STR("value"));
     const EngineJson *text = value == NULL ? NULL : engine_json_find(value, STR("value"));
-    return text != NULL && text->kind == ENGINE_JSON_STRING ? text->text : STR_EMPTY;
+    bool has_text = text != NULL && (text->kind == ENGINE_JSON_STRING || text->kind == ENGINE_JSON_NUMBER);
+    return has_text ? text->text : STR_EMPTY;
 }
 
 static Str plain_cast_type(const EngineJson *object) {

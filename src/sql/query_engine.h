@@ -5,7 +5,7 @@
 #include "sql/query.h"
 
 /* Names the reader and the form of what it reads: part of the cache's header. Raised when facts from it change. */
-#define QUERY_READER_VERSION "duckdb 1.5, reader 2"
+#define QUERY_READER_VERSION "duckdb 1.5, reader 3"
 
 typedef struct EngineReply {
     bool is_refused; /* by the parser: refusal and offset are set, else the others */

@@ -241,15 +241,6 @@ static bool query_gives(const Query *query, Str name) {
     return false;
 }
 
-static bool has_text(const StrVec *texts, Str text) {
-    for (size_t i = 0; i < texts->count; i++) {
-        if (str_equal_fold(texts->items[i], text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* As far as the text of the query names it; the columns of tables are not known. */
 static bool source_gives(const QuerySource *source, const CteScope *ctes, Str name) {
     if (source->kind == QUERY_JOIN) {
@@ -257,9 +248,10 @@ static bool source_gives(const QuerySource *source, const CteScope *ctes, Str na
     }
     const CteScope *scope = source->kind == QUERY_TABLE ? find_cte(ctes, source) : NULL;
     const QueryCte *cte = scope == NULL ? NULL : scope->cte;
-    bool is_given_below = (source->kind == QUERY_SUBSELECT && query_gives(source->query, name)) ||
-                          (cte != NULL && (has_text(&cte->column_aliases, name) || query_gives(cte->query, name)));
-    return is_given_below || has_text(&source->column_aliases, name);
+    bool is_given_below =
+        (source->kind == QUERY_SUBSELECT && query_gives(source->query, name)) ||
+        (cte != NULL && (str_vec_contains_fold(&cte->column_aliases, name) || query_gives(cte->query, name)));
+    return is_given_below || str_vec_contains_fold(&source->column_aliases, name);
 }
 
 /* The engine takes current_date for a column where there is one of that name. */

@@ -85,7 +85,7 @@ typedef struct SqlTimeSource {
     SqlTimeObstacle obstacle;
     size_t table;  /* index in SqlFacts.tables */
     Str column;    /* of that table; empty: the output's name */
-    StrVec units;  /* the truncations on the way, the last one first: hour, day, month, … */
+    StrVec units;  /* the truncations on the way, the last one first: hour, day, …; 5m, 2w, 3mo: a time_bucket */
     StrVec absent; /* columns that the table must not have: else the output is one of these */
 } SqlTimeSource;
 DEFINE_VEC(SqlTimeSourceVec, sql_time_source_vec, SqlTimeSource)

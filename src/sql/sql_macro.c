@@ -77,15 +77,6 @@ static Status read_name(MacroReader *reader, SqlMacro *macro) {
     return OK;
 }
 
-static bool has_parameter(const SqlMacro *macro, Str name) {
-    for (size_t i = 0; i < macro->parameters.count; i++) {
-        if (str_equal_fold(macro->parameters.items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status read_parameter(MacroReader *reader, SqlMacro *macro) {
     size_t index = reader->index;
     if (!sql_tokens_is_name(&reader->tokens, index)) {
@@ -99,7 +90,7 @@ static Status read_parameter(MacroReader *reader, SqlMacro *macro) {
     if (sql_tokens_is_name(&reader->tokens, index + 1)) {
         return fail(reader, index + 1, "a macro's parameter has no type");
     }
-    if (has_parameter(macro, name)) {
+    if (str_vec_contains_fold(&macro->parameters, name)) {
         return fail(reader, index, "two parameters of the macro have this name");
     }
     str_vec_push(reader->set->arena, &macro->parameters, name);

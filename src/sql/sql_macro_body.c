@@ -294,15 +294,6 @@ static void visit_scopes(BodyScan *scan, size_t index, Level level, const IndexV
 
 /* --- Uses --------------------------------------------------------------------------------------------------------- */
 
-static bool names_contain(const StrVec *names, Str name) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (str_equal_fold(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_inside(const InnerScope *scope, size_t index) {
     bool is_open = scope->open_last > 0 && index >= scope->open_first && index <= scope->open_last;
     return index >= scope->first && index <= scope->last && !is_open;
@@ -311,7 +302,7 @@ static bool is_inside(const InnerScope *scope, size_t index) {
 static bool is_hidden(const BodyScan *scan, size_t index, Str name) {
     for (size_t i = 0; i < scan->scopes.count; i++) {
         const InnerScope *scope = &scan->scopes.items[i];
-        if (is_inside(scope, index) && names_contain(&scope->names, name)) {
+        if (is_inside(scope, index) && str_vec_contains_fold(&scope->names, name)) {
             return true;
         }
     }

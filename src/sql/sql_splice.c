@@ -202,12 +202,7 @@ static SqlEdit clock_edit(const SqlClockRead *read, Str expression, Arena *arena
 }
 
 bool sql_clock_read_stays(const SqlClockRead *read, const StrVec *columns) {
-    for (size_t i = 0; read->output.size > 0 && i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i], read->output)) {
-            return true;
-        }
-    }
-    return false;
+    return read->output.size > 0 && str_vec_contains_fold(columns, read->output);
 }
 
 static Status add_clock_edits(const SqlText *text, const SqlFacts *facts, const SqlSplice *splice, Arena *arena,
@@ -276,18 +271,9 @@ Status sql_splice(const SqlText *text, const SqlFacts *facts, const SqlSplice *s
 
 /* --- Helpers for the callers -------------------------------------------------------------------------------------- */
 
-static bool has_cte(const SqlFacts *facts, Str name) {
-    for (size_t i = 0; i < facts->cte_names.count; i++) {
-        if (str_equal_fold(facts->cte_names.items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 Str sql_unused_cte_name(const SqlFacts *facts, Str wanted, Arena *arena) {
     Str name = wanted;
-    for (size_t suffix = 2; has_cte(facts, name); suffix++) {
+    for (size_t suffix = 2; str_vec_contains_fold(&facts->cte_names, name); suffix++) {
         name = str_format(arena, STR_FMT "_%zu", STR_ARG(wanted), suffix);
     }
     return name;

@@ -8,6 +8,8 @@
 
 #include "sql/query_survey.h"
 
+#include <inttypes.h>
+
 /* --- One name, one query ------------------------------------------------------------------------------------------ */
 
 typedef struct Trace {
@@ -137,26 +139,90 @@ static bool find_item(const Query *query, Str name, Item *item_out) {
     return item.expr != NULL;
 }
 
-/* The column below casts to DATE and date_trunc, whose units are noted; NULL for everything else. */
+static const struct TimeUnit {
+    Str name;
+    const char *grain; /* as window/grain.h writes it */
+    int64_t factor;
+} time_units[] = {
+    {STR_INIT("second"), "s", 1},   {STR_INIT("minute"), "m", 1}, {STR_INIT("hour"), "h", 1},
+    {STR_INIT("day"), "d", 1},      {STR_INIT("week"), "w", 1},   {STR_INIT("month"), "mo", 1},
+    {STR_INIT("quarter"), "mo", 3}, {STR_INIT("year"), "mo", 12},
+};
+
+static const struct TimeUnit *find_unit(Str name) {
+    for (size_t i = 0; i < COUNT_OF(time_units); i++) {
+        if (str_equal_fold(time_units[i].name, name)) {
+            return &time_units[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_call(const QueryExpr *expr, Str name) {
+    return expr->kind == QUERY_FUNCTION && expr->schema.size == 0 && str_equal_fold(expr->name, name);
+}
+
+/* "minutes" and "minute"; empty when the number is none or the unit is not known. */
+static Str width_of(Str number, Str unit, Arena *arena) {
+    int64_t count = 0;
+    bool is_plural = unit.size > 0 && (unit.ptr[unit.size - 1] | 0x20) == 's';
+    const struct TimeUnit *found = find_unit(str_slice(unit, 0, unit.size - is_plural));
+    bool is_width = found != NULL && str_to_int64(number, &count) && count > 0 && count < INT32_MAX;
+    return is_width ? str_format(arena, "%" PRId64 "%s", count * found->factor, found->grain) : STR_EMPTY;
+}
+
+/* INTERVAL '5 minutes', or INTERVAL 5 MINUTE, which the parser makes to_minutes(CAST(trunc(CAST(5 AS DOUBLE)) AS
+ * BIGINT)). */
+static Str interval_width(const QueryExpr *interval, Arena *arena) {
+    bool is_cast = interval->kind == QUERY_OPERATION && str_equal(interval->cast_type, STR("INTERVAL"));
+    bool is_unit = interval->kind == QUERY_FUNCTION && interval->schema.size == 0 &&
+                   str_starts_with_fold(interval->name, STR("to_"));
+    const QueryExpr *number = interval;
+    while ((is_cast || is_unit) && number->operands.count == 1) {
+        number = number->operands.items[0];
+        bool is_wrapped = number->cast_type.size > 0 || is_call(number, STR("trunc"));
+        if (is_cast || !is_wrapped) {
+            break;
+        }
+    }
+    if (number->kind != QUERY_CONSTANT) {
+        return STR_EMPTY;
+    }
+    size_t blank = str_find_char(number->text, ' ');
+    if (is_unit) {
+        return width_of(number->text, str_skip(interval->name, 3), arena);
+    }
+    return blank == STR_NOT_FOUND
+               ? STR_EMPTY
+               : width_of(str_slice(number->text, 0, blank), str_trim(str_skip(number->text, blank)), arena);
+}
+
+/* Takes off one cast to DATE, date_trunc or time_bucket, and gives its unit; empty: it is something else. */
+static Str take_truncation(const QueryExpr **expr, Arena *arena) {
+    const QueryExprVec *operands = &(*expr)->operands;
+    if ((*expr)->kind == QUERY_OPERATION && str_equal((*expr)->cast_type, STR("DATE")) && operands->count == 1) {
+        *expr = operands->items[0];
+        return STR("day");
+    }
+    if (operands->count != 2) {
+        return STR_EMPTY;
+    }
+    const QueryExpr *unit = operands->items[0];
+    bool is_bucket = is_call(*expr, STR("time_bucket"));
+    bool is_trunc = is_call(*expr, STR("date_trunc")) || is_call(*expr, STR("datetrunc"));
+    *expr = operands->items[1];
+    if (is_bucket) {
+        return interval_width(unit, arena);
+    }
+    bool is_known = is_trunc && unit->kind == QUERY_CONSTANT && find_unit(unit->text) != NULL;
+    return is_known ? str_lower(arena, unit->text) : STR_EMPTY;
+}
+
+/* The column below truncations, whose units are noted; NULL for everything else. */
 static const QueryExpr *column_below(const QueryExpr *expr, Arena *arena, StrVec *units) {
-    static const Str known[] = {STR_INIT("second"), STR_INIT("minute"), STR_INIT("hour"),    STR_INIT("day"),
-                                STR_INIT("week"),   STR_INIT("month"),  STR_INIT("quarter"), STR_INIT("year")};
     while (expr->kind != QUERY_COLUMN) {
-        Str unit = STR_EMPTY;
-        bool is_call = expr->kind == QUERY_FUNCTION && expr->schema.size == 0 && expr->operands.count == 2 &&
-                       (str_equal_fold(expr->name, STR("date_trunc")) || str_equal_fold(expr->name, STR("datetrunc")));
-        if (expr->kind == QUERY_OPERATION && str_equal(expr->cast_type, STR("DATE")) && expr->operands.count == 1) {
-            unit = STR("day");
-            expr = expr->operands.items[0];
-        } else if (is_call && expr->operands.items[0]->kind == QUERY_CONSTANT) {
-            unit = str_lower(arena, expr->operands.items[0]->text);
-            expr = expr->operands.items[1];
-        }
-        bool is_known = false;
-        for (size_t i = 0; i < COUNT_OF(known); i++) {
-            is_known = is_known || str_equal(known[i], unit);
-        }
-        if (!is_known || units->count == SQL_TIME_UNITS_MAX) {
+        Str unit = take_truncation(&expr, arena);
+        if (unit.size == 0 || units->count == SQL_TIME_UNITS_MAX) {
             return NULL;
         }
         str_vec_push(arena, units, unit);
@@ -306,15 +372,6 @@ static bool trace_query(Trace *trace, const Query *query, const QueryCteScope *s
 
 /* --- All names ---------------------------------------------------------------------------------------------------- */
 
-static bool has_name(const StrVec *names, Str name) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (str_equal_fold(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Names that items give, here and below stars. A star gives others, too. */
 static void collect_names(QuerySurvey *survey, const Query *query, const QueryCteScope *scope, StrVec *names,
                           bool *has_star) {
@@ -330,7 +387,7 @@ static void collect_names(QuerySurvey *survey, const Query *query, const QueryCt
         const QueryExpr *item = query->projections.items[i];
         Str name = query_item_name(item);
         here = here || item->kind == QUERY_STAR;
-        if (item->kind != QUERY_STAR && name.size > 0 && !has_name(names, name)) {
+        if (item->kind != QUERY_STAR && name.size > 0 && !str_vec_contains_fold(names, name)) {
             str_vec_push(arena, names, name);
         }
     }
@@ -396,7 +453,7 @@ const SqlTimeSource *sql_time_source_find(const SqlFacts *facts, Str output) {
 const char *sql_time_obstacle_text(SqlTimeObstacle obstacle) {
     static const char *const texts[] = {
         [SQL_TIME_PROVEN] = "",
-        [SQL_TIME_COMPUTED] = "its time column is more than a column, a cast of one to DATE, or date_trunc of one",
+        [SQL_TIME_COMPUTED] = "its time column is more than a column, a cast to DATE, date_trunc or time_bucket of one",
         [SQL_TIME_LIMIT] = "its query has a LIMIT or OFFSET",
         [SQL_TIME_SET_OPERATION] = "its time column comes out of a UNION, EXCEPT or INTERSECT",
         [SQL_TIME_RECURSIVE] = "its time column comes out of a recursive CTE",

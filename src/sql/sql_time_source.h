@@ -3,8 +3,8 @@
  *
  * Found means proven: rows of the result whose column lies in a window come from rows of that one scan whose column
  * lies in the matching range, and from no others of it; leaving those out changes nothing but speed. The way may lead
- * through CTEs that are read once, subqueries in FROM, stars, casts to DATE and date_trunc; past filters, grouping,
- * inner joins and the preserved side of outer ones. Whatever is not known to be harmless is an obstacle.
+ * through CTEs that are read once, subqueries in FROM, stars, casts to DATE, date_trunc and time_bucket; past filters,
+ * grouping, inner joins and the preserved side of outer ones. Whatever is not known to be harmless is an obstacle.
  *
  * Two things the text cannot tell, which the caller must look up before it relies on an entry: that the table has the
  * column, with a type of date or time, and that it has none of those in `absent`. A name that the table lacks may mean

@@ -58,7 +58,11 @@ static void columns_casts_and_truncations_are_followed(void **state) {
           {"select cast(ts as date) as d from t", "t.ts day"}, {"select ts::date d from t", "t.ts day"},
           {"select date_trunc('Month', ts) as d from t", "t.ts month"},
           {"select datetrunc('week', e.ts)::date as d from t e", "t.ts day>week"},
-          {"select \"ts\"::DATE as d from t", "t.ts day"});
+          {"select \"ts\"::DATE as d from t", "t.ts day"},
+          {"select time_bucket(interval '5 minutes', ts) as d from t", "t.ts 5m"},
+          {"select time_bucket(INTERVAL 2 WEEK, ts) as d from t", "t.ts 2w"},
+          {"select time_bucket(interval '1' quarter, date_trunc('day', ts)) as d from t", "t.ts 3mo>day"},
+          {"select time_bucket(to_hours(6), ts)::date as d from t", "t.ts day>6h"});
 }
 
 static void what_is_computed_is_not(void **state) {
@@ -68,6 +72,12 @@ static void what_is_computed_is_not(void **state) {
           {"select date_trunc('decade', ts) as d from t", "!computed"},
           {"select m.date_trunc('day', ts) as d from t", "!computed"},
           {"select date_part('day', ts) as d from t", "!computed"},
+          {"select time_bucket(w, ts) as d from t", "!computed"},
+          {"select time_bucket(interval '1 day 2 hours', ts) as d from t", "!computed"},
+          {"select time_bucket(interval '90.5 seconds', ts) as d from t", "!computed"},
+          {"select time_bucket(interval '-1 day', ts) as d from t", "!computed"},
+          {"select time_bucket(interval (n) day, ts) as d from t", "!computed"},
+          {"select time_bucket(interval '1 day', ts, interval '2 hours') as d from t", "!computed"},
           {"select coalesce(ts, now()) as d from t", "!computed"}, {"select (select ts) as d from t", "!computed"},
           {"select e.s.ts as d from t e", "!computed"}, {"select raw.t.ts as d from raw.t", "!computed"},
           {"select case when true then ts end as d from t", "!computed"}, {"select 1 as x from t", "!computed"},

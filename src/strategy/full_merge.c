@@ -17,11 +17,19 @@ static void delete_vanished(Writer *writer) {
                 "WHERE {keys& target.@ IS NOT DISTINCT FROM vanished.@}");
 }
 
+/* A legitimate state, and most often a mistake. */
+static void note_empty_source(Writer *writer) {
+    writer_step(writer, STATEMENT_NOTE,
+                "SELECT 'source is empty: ' || count(*) || ' row' || CASE count(*) WHEN 1 THEN '' ELSE 's' END || "
+                "' will be deleted' FROM {target} WHERE NOT EXISTS (SELECT 1 FROM {rows}) HAVING count(*) > 0");
+}
+
 Status full_merge_write(Writer *writer, Error *err) {
     TRY(writer_begin(writer, err));
     stage_set(writer);
     if (!writer->is_first) {
         static const char changed[] = "{values| target.@ IS DISTINCT FROM source.@}";
+        note_empty_source(writer);
         writer_evolve(writer);
         if (!upsert_whole(writer, changed)) {
             delete_vanished(writer);

@@ -27,17 +27,6 @@ static size_t hashed_columns(const Writer *writer, HashedColumn *hashed) {
     return count;
 }
 
-/* The engine's text of the value as a session in UTC would write it. */
-static Str text_of(Arena *arena, const BoundColumn *column, Str value) {
-    if (!time_is_zoned(column->type)) {
-        return str_format(arena, "CAST(" STR_FMT " AS VARCHAR)", STR_ARG(value));
-    }
-    return str_format(arena,
-                      "CASE WHEN isfinite(" STR_FMT ") THEN CAST(" STR_FMT " AT TIME ZONE 'UTC' AS VARCHAR) || '+00' "
-                      "ELSE CAST(" STR_FMT " AS VARCHAR) END",
-                      STR_ARG(value), STR_ARG(value), STR_ARG(value));
-}
-
 static Str quoted_name(Arena *arena, const BoundColumn *column) {
     AUTO(strbuf) StrBuf sql = {0};
     sql_identifier(&sql, column->name);
@@ -53,9 +42,10 @@ static Str hash_of(const Writer *writer, bool of_target) {
     for (size_t i = 0; i < count; i++) {
         const BoundColumn *column = hashed[i].column;
         Str value = of_target ? quoted_name(writer->arena, column) : column->value;
-        Str text = text_of(writer->arena, column, value);
-        strbuf_format(&sql, " || coalesce(length(" STR_FMT ") || ':' || " STR_FMT " || ';', 'n;')", STR_ARG(text),
-                      STR_ARG(text));
+        AUTO(strbuf) StrBuf text = {0};
+        time_utc_text(&text, column->type, value, writer->arena);
+        strbuf_format(&sql, " || coalesce(length(" STR_FMT ") || ':' || " STR_FMT " || ';', 'n;')",
+                      STR_ARG(strbuf_str(&text)), STR_ARG(strbuf_str(&text)));
     }
     strbuf_char(&sql, ')');
     return strbuf_copy(&sql, writer->arena);

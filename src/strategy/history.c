@@ -98,20 +98,11 @@ Status history_check_columns(const History *history, const Model *model, const D
 
 /* ---- Key. */
 
-static bool contains_fold(const StrVec *names, Str name) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (str_equal_fold(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A key of more columns than before is unique too, but they may be NULL. */
 bool history_has_other_key(const History *history, const Model *model) {
     bool is_same = history->key.count == model->key.count;
     for (size_t i = 0; is_same && i < model->key.count; i++) {
-        is_same = contains_fold(&history->key, model->key.items[i]);
+        is_same = str_vec_contains_fold(&history->key, model->key.items[i]);
     }
     return !is_same && model->key.count > 0;
 }

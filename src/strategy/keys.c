@@ -2,11 +2,11 @@
 #include "strategy/writer.h"
 
 void keys_refuse_null(Writer *writer) {
-    writer_refuse(writer, REFUSAL_NULL_KEY,
-                  "SELECT faults.*, sample.* FROM (SELECT count(*) AS total, concat_ws(', ', "
-                  "{keys CASE WHEN bool_or(r.@ IS NULL) THEN $ END}) AS names FROM {rows} AS r "
-                  "WHERE {keys| r.@ IS NULL}) AS faults, "
-                  "(SELECT {all r.@} FROM {rows} AS r WHERE {keys| r.@ IS NULL} LIMIT 1) AS sample");
+    writer_refuse(
+        writer, REFUSAL_NULL_KEY,
+        "SELECT faults.*, sample.* FROM (SELECT count(*) AS total, {keys bool_or(r.@ IS NULL) AS #} FROM {rows} AS r "
+        "WHERE {keys| r.@ IS NULL}) AS faults, "
+        "(SELECT {all r.@} FROM {rows} AS r WHERE {keys| r.@ IS NULL} LIMIT 1) AS sample");
 }
 
 void keys_refuse_null_time(Writer *writer) {

@@ -1,5 +1,5 @@
 /* The errors of sources that break a promise, from the rows that the REFUSE statements gave (spec 02 §2). */
-#include "config/json_writer.h"
+#include "engine/rows_json.h"
 #include "strategy/strategy.h"
 
 #include <inttypes.h>
@@ -14,34 +14,30 @@ static int64_t cell_number(const DuckRows *rows, size_t row, size_t column) {
     return number;
 }
 
-static void write_cell(JsonWriter *json, const DuckCell *cell) {
-    switch (cell->kind) {
-    case DUCK_CELL_NULL:
-        json_null(json);
-        break;
-    case DUCK_CELL_BOOLEAN:
-    case DUCK_CELL_INTEGER:
-        json_raw(json, cell->text);
-        break;
-    case DUCK_CELL_DOUBLE:
-    case DUCK_CELL_TEXT:
-        json_text(json, cell->text);
-        break;
-    }
-}
-
 /* {"id": 1, …} of the columns [start, end). */
 static void write_cells(JsonWriter *json, const DuckRows *rows, size_t row, size_t start, size_t end) {
     json_begin_object(json);
     for (size_t i = start; i < end; i++) {
         json_key(json, rows->columns.items[i].name);
-        write_cell(json, duck_cell(rows, row, i));
+        rows_write_cell(duck_cell(rows, row, i), json);
     }
     json_end_object(json);
 }
 
 static void detail_number(Error *err, Str key, int64_t number) {
-    error_detail(err, key, str_format(err->arena, "%" PRId64, number));
+    error_detail_json(err, key, str_format(err->arena, "%" PRId64, number));
+}
+
+static void detail_names(Error *err, Str key, const StrVec *names) {
+    AUTO(strbuf) StrBuf text = {0};
+    JsonWriter json;
+    json_writer_init(&json, &text, JSON_COMPACT);
+    json_begin_array(&json);
+    for (size_t i = 0; i < names->count; i++) {
+        json_text(&json, names->items[i]);
+    }
+    json_end_array(&json);
+    error_detail_json(err, key, strbuf_str(&text));
 }
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
@@ -62,16 +58,16 @@ static void detail_repeats(Error *err, const DuckRows *rows) {
         json_end_object(&json);
     }
     json_end_array(&json);
-    error_detail(err, STR("sample"), strbuf_str(&text));
+    error_detail_json(err, STR("sample"), strbuf_str(&text));
 }
 
 static Status refuse_duplicate_key(const StrategyInput *input, const DuckRows *rows, Error *err) {
     size_t count_column = rows->columns.count - 1;
-    AUTO(strbuf) StrBuf key = {0};
+    AUTO(arena) Arena *arena = arena_create();
     AUTO(strbuf) StrBuf samples = {0};
+    StrVec key = {0};
     for (size_t i = REPEAT_TOTALS; i < count_column; i++) {
-        strbuf_text(&key, i > REPEAT_TOTALS ? ", " : "");
-        strbuf_append(&key, rows->columns.items[i].name);
+        str_vec_push(arena, &key, rows->columns.items[i].name);
     }
     for (size_t row = 0; row < rows->row_count; row++) {
         strbuf_text(&samples, row > 0 ? ", (" : "(");
@@ -86,11 +82,11 @@ static Status refuse_duplicate_key(const StrategyInput *input, const DuckRows *r
     (void)error_set(err, ERROR_EXECUTION,
                     "model '" STR_FMT "': key (" STR_FMT ") is not unique in the source: %" PRId64 " key value%s "
                     "over %" PRId64 " rows, e.g. " STR_FMT,
-                    STR_ARG(input->model), STR_ARG(strbuf_str(&key)), repeated, repeated == 1 ? " repeats" : "s repeat",
-                    repeated_rows, STR_ARG(strbuf_str(&samples)));
+                    STR_ARG(input->model), STR_ARG(str_join(arena, key.items, key.count, STR(", "))), repeated,
+                    repeated == 1 ? " repeats" : "s repeat", repeated_rows, STR_ARG(strbuf_str(&samples)));
     error_code(err, STR("duplicate_key"));
     error_detail(err, STR("model"), input->model);
-    error_detail(err, STR("key"), strbuf_str(&key));
+    detail_names(err, STR("key"), &key);
     detail_number(err, STR("repeated"), repeated);
     detail_number(err, STR("rows"), repeated_rows);
     detail_repeats(err, rows);
@@ -98,32 +94,46 @@ static Status refuse_duplicate_key(const StrategyInput *input, const DuckRows *r
     return FAILED;
 }
 
-enum { NULL_KEY_HEAD = 2 }; /* columns before the sample: rows, names of the key columns */
+/* Key columns with a NULL: the row has a flag for each key column, named after its place in the sample. */
+static StrVec null_names(const DuckRows *rows, size_t sample_start, Arena *arena) {
+    StrVec names = {0};
+    for (size_t i = 1; i < sample_start; i++) {
+        bool is_null = str_equal(duck_cell(rows, 0, i)->text, STR("true"));
+        int64_t place = 0;
+        if (is_null && str_to_int64(str_skip(rows->columns.items[i].name, 1), &place)) {
+            str_vec_push(arena, &names, rows->columns.items[sample_start + (size_t)place].name);
+        }
+    }
+    return names;
+}
 
 static Status refuse_null_key(const StrategyInput *input, const DuckRows *rows, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
     AUTO(strbuf) StrBuf sample = {0};
     AUTO(strbuf) StrBuf text = {0};
-    for (size_t i = NULL_KEY_HEAD; i < rows->columns.count; i++) {
-        strbuf_format(&sample, "%s" STR_FMT ": " STR_FMT, i > NULL_KEY_HEAD ? ", " : "",
+    size_t sample_start = 1 + input->key->count;
+    for (size_t i = sample_start; i < rows->columns.count; i++) {
+        strbuf_format(&sample, "%s" STR_FMT ": " STR_FMT, i > sample_start ? ", " : "",
                       STR_ARG(rows->columns.items[i].name), STR_ARG(cell_text(duck_cell(rows, 0, i))));
     }
     JsonWriter json;
     json_writer_init(&json, &text, JSON_COMPACT);
     json_begin_array(&json);
-    write_cells(&json, rows, 0, NULL_KEY_HEAD, rows->columns.count);
+    write_cells(&json, rows, 0, sample_start, rows->columns.count);
     json_end_array(&json);
 
     int64_t total = cell_number(rows, 0, 0);
-    Str names = duck_cell(rows, 0, 1)->text;
-    (void)error_set(
-        err, ERROR_EXECUTION,
-        "model '" STR_FMT "': %" PRId64 " source row%s NULL in key column(s) " STR_FMT ", e.g. {" STR_FMT "}",
-        STR_ARG(input->model), total, total == 1 ? " has" : "s have", STR_ARG(names), STR_ARG(strbuf_str(&sample)));
+    StrVec names = null_names(rows, sample_start, arena);
+    (void)error_set(err, ERROR_EXECUTION,
+                    "model '" STR_FMT "': %" PRId64 " source row%s NULL in key column(s) " STR_FMT ", e.g. {" STR_FMT
+                    "}",
+                    STR_ARG(input->model), total, total == 1 ? " has" : "s have",
+                    STR_ARG(str_join(arena, names.items, names.count, STR(", "))), STR_ARG(strbuf_str(&sample)));
     error_code(err, STR("null_key"));
     error_detail(err, STR("model"), input->model);
-    error_detail(err, STR("key"), names);
+    detail_names(err, STR("key"), &names);
     detail_number(err, STR("rows"), total);
-    error_detail(err, STR("sample"), strbuf_str(&text));
+    error_detail_json(err, STR("sample"), strbuf_str(&text));
     error_hint(err, "filter those rows out in the query, or give them a value with coalesce");
     return FAILED;
 }

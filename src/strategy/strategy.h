@@ -49,6 +49,7 @@ typedef enum StatementRole {
     STATEMENT_RUN,    /* a write that is not counted: a STATEMENT_COUNT says what it comes to, or it only makes room */
     STATEMENT_COUNT,  /* a query of one row: inserted, updated, deleted, added to the counts; may be negative, to
                          correct what a statement before or after it counts */
+    STATEMENT_NOTE,   /* a query; the first column of each row is a line that a person should know */
     STATEMENT_DROP,   /* a working table: not counted */
     STATEMENT_ROLE_COUNT
 } StatementRole;
@@ -57,8 +58,8 @@ typedef enum RefusalKind {
     REFUSAL_NONE,
     REFUSAL_DUPLICATE_KEY, /* rows: key columns…, count; the most frequent five of them, then by key; preceded in each
                               row by two totals: repeated key values, rows over which they repeat */
-    REFUSAL_NULL_KEY,      /* rows: total, names of the key columns with a NULL (text, joined by ", "), then the whole
-                              sample row as columns; at most one row */
+    REFUSAL_NULL_KEY,      /* rows: total; for each key column, named c and its place in the sample, whether it has a
+                              NULL; then the whole sample row as columns; at most one row */
     REFUSAL_NULL_TIME,     /* rows: total; one row */
     REFUSAL_CAST           /* rows: column, value as text, stored type; the first value that does not convert */
 } RefusalKind;

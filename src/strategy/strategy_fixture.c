@@ -104,6 +104,7 @@ static void add_counts(StatementRole role, int64_t changed, const DuckRows *rows
     case STATEMENT_EVOLVE:
     case STATEMENT_MERGE:
     case STATEMENT_RUN:
+    case STATEMENT_NOTE:
     case STATEMENT_DROP:
     case STATEMENT_ROLE_COUNT:
         break;
@@ -114,13 +115,14 @@ static Status run_statement(Fixture *f, const StrategyInput *input, const Strate
                             Counts *counts) {
     DuckRows rows = {0};
     int64_t changed = 0;
-    if (statement->role == STATEMENT_MERGE) {
+    StatementRole role = statement->role;
+    if (role == STATEMENT_MERGE) {
         DuckMerged merged;
         TRY(duck_merge(f->connection, statement->sql.text, &merged, &f->err));
         add_merged(&merged, counts);
         return OK;
     }
-    if (statement->role != STATEMENT_REFUSE && statement->role != STATEMENT_COUNT) {
+    if (role != STATEMENT_REFUSE && role != STATEMENT_COUNT && role != STATEMENT_NOTE) {
         TRY(duck_execute(f->connection, statement->sql.text, &changed, &f->err));
     } else {
         TRY(duck_query(f->connection, statement->sql.text, f->arena, &rows, &f->err));

@@ -36,7 +36,7 @@ static char role_letter(StatementRole role) {
     static const char letters[STATEMENT_ROLE_COUNT] = {
         [STATEMENT_STAGE] = 's',  [STATEMENT_REFUSE] = '?', [STATEMENT_EVOLVE] = 'e', [STATEMENT_CREATE] = 'C',
         [STATEMENT_INSERT] = '+', [STATEMENT_UPDATE] = '~', [STATEMENT_DELETE] = '-', [STATEMENT_RUN] = 'r',
-        [STATEMENT_MERGE] = 'm',  [STATEMENT_COUNT] = '#',  [STATEMENT_DROP] = 'd',
+        [STATEMENT_MERGE] = 'm',  [STATEMENT_COUNT] = '#',  [STATEMENT_NOTE] = 'n',   [STATEMENT_DROP] = 'd',
     };
     return letters[role];
 }
@@ -114,18 +114,18 @@ static void test_02_1_1_roles_of_each_strategy(void **state) {
         {STRATEGY_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
         {STRATEGY_MERGE, true, true, false, &duckdb_like, "C+??", "s??#~#d"},
         {STRATEGY_MERGE, false, true, false, &plain_sql, "rC??", "ss??~+d"},
-        {STRATEGY_FULL_MERGE, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?ssmdd"},
-        {STRATEGY_FULL_MERGE, true, true, false, &duckdb_like, "C+?s?#rrd", "s?s?ss-#~#dd"},
-        {STRATEGY_FULL_MERGE, false, true, false, &ducklake_like, "C?s?#rrd", "s?s?sss-#~#ddd"},
-        {STRATEGY_FULL_MERGE, false, true, false, &plain_sql, "rC?ss?#rrd", "ss?ss?ssss-~+ddd"},
+        {STRATEGY_FULL_MERGE, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?ssnmdd"},
+        {STRATEGY_FULL_MERGE, true, true, false, &duckdb_like, "C+?s?#rrd", "s?s?ssn-#~#dd"},
+        {STRATEGY_FULL_MERGE, false, true, false, &ducklake_like, "C?s?#rrd", "s?s?ssns-#~#ddd"},
+        {STRATEGY_FULL_MERGE, false, true, false, &plain_sql, "rC?ss?#rrd", "ss?ss?ssnss-~+ddd"},
         {STRATEGY_HASH_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
         {STRATEGY_HASH_MERGE, false, true, false, &plain_sql, "rC??", "ss??~+d"},
         {STRATEGY_HASH_MERGE, false, true, false, &no_subqueries, "rC??", "ss??#~#d"},
         {STRATEGY_SCD, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?sss~~+ddd"},
         {STRATEGY_SCD, false, true, true, &duckdb_like, "s??s?ssCdd", "s??s?sssssss~~+ddddddd"},
-        {STRATEGY_INCREMENTAL, false, false, true, &duckdb_like, "C", "-+"},
-        {STRATEGY_INCREMENTAL, false, true, true, &duckdb_like, "C??", "s??#~#d"},
-        {STRATEGY_INCREMENTAL, false, true, true, &plain_sql, "rC??", "ss??~+d"},
+        {STRATEGY_INCREMENTAL, false, false, true, &duckdb_like, "Cn#r", "-+"},
+        {STRATEGY_INCREMENTAL, false, true, true, &duckdb_like, "Cn#r??", "s??#~#d"},
+        {STRATEGY_INCREMENTAL, false, true, true, &plain_sql, "rCn#r??", "ss??~+d"},
     };
     /* clang-format on */
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

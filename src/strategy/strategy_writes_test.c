@@ -50,6 +50,34 @@ static void hashes_do_not_depend_on_the_session_zone(void **state) {
                 str_to_c(f->arena, tokyo));
 }
 
+/* Lists, structs and maps, one in the other, are written with the offset that a session in UTC gives. */
+static void test_02_4_5_nested_times_do_not_depend_on_the_session_zone(void **state) {
+    Fixture *f = *state;
+    static const char *const values[] = {
+        "[z, NULL, TIMESTAMPTZ 'infinity']",
+        "CAST([z, z] AS TIMESTAMPTZ[2])",
+        "{'a b\"c': z, 'n': 1, 'x,(y': [[z], NULL]}",
+        "MAP {z: 'x', z + INTERVAL 1 DAY: NULL}",
+        "MAP {'k, l': {'s': [MAP {1: z}], 'o': CAST(NULL AS STRUCT(t TIMESTAMPTZ))}}",
+        "CAST(NULL AS STRUCT(t TIMESTAMPTZ)[])",
+        "CAST(NULL AS MAP(TIMESTAMPTZ, INTEGER))",
+    };
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        run_sql(f, "DROP TABLE IF EXISTS t");
+        Delivery delivery = {.kind = STRATEGY_HASH_MERGE, .key = "id"};
+        delivery.source = str_to_c(f->arena, str_format(f->arena,
+                                                        "SELECT 1 AS id, %s AS v FROM (SELECT TIMESTAMPTZ "
+                                                        "'2026-07-01 12:00:00.5+02' AS z)",
+                                                        values[i]));
+        run_sql(f, "SET TimeZone = 'Asia/Tokyo'");
+        assert_delivery(f, delivery, "+1");
+        run_sql(f, "SET TimeZone = 'UTC'");
+        assert_rows(f, "SELECT _hash = md5(coalesce(length(v::VARCHAR) || ':' || v::VARCHAR || ';', 'n;')) FROM t",
+                    "true");
+        assert_delivery(f, delivery, "—");
+    }
+}
+
 static void test_02_4_2_merge_keeps_other_columns_and_row_ids(void **state) {
     Fixture *f = *state;
     for (int i = 0; i < 2; i++) {
@@ -187,6 +215,7 @@ int main(void) {
         CASE(test_02_3_2_merge_tells_new_from_matched),
         CASE(test_02_4_4_hashes_tell_neighbours_apart),
         CASE(hashes_do_not_depend_on_the_session_zone),
+        CASE(test_02_4_5_nested_times_do_not_depend_on_the_session_zone),
         CASE(test_02_4_2_merge_keeps_other_columns_and_row_ids),
         CASE(a_table_of_keys_alone_only_grows),
         CASE(an_empty_source_empties_a_full_merge),

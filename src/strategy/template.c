@@ -45,9 +45,16 @@ static void fill_window_on(Assembly *assembly, Str column) {
 /* On the source's own spelling: an engine that minds case knows no other in {input}. */
 static void fill_within(Assembly *assembly) {
     const Writer *writer = assembly->writer;
-    if (writer->is_windowed) {
-        strbuf_text(&assembly->text, " WHERE ");
-        fill_window_on(assembly, writer->time->source_name);
+    bool takes_all = writer->takes_untimed && writer->input->window_start.size == 0;
+    if (!writer->is_windowed || takes_all) {
+        return;
+    }
+    strbuf_text(&assembly->text, writer->takes_untimed ? " WHERE (" : " WHERE ");
+    fill_window_on(assembly, writer->time->source_name);
+    if (writer->takes_untimed) {
+        strbuf_text(&assembly->text, ") OR ");
+        sql_identifier(&assembly->text, writer->time->source_name);
+        strbuf_text(&assembly->text, " IS NULL");
     }
 }
 

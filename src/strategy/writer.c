@@ -13,15 +13,6 @@ static SqlText source_of(const StrategyInput *input, Arena *arena) {
 
 /* --- Columns that strategies keep for themselves ------------------------------------------------------------------ */
 
-static bool has_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status refuse_reserved(const Writer *writer, Str name, Error *err) {
     (void)error_set(err, ERROR_PLAN,
                     "model '" STR_FMT "': the query gives a column '" STR_FMT "', which strategy %s writes itself",
@@ -42,14 +33,14 @@ static Status refuse_missing(const Writer *writer, const StrVec *missing, Error 
 }
 
 bool writer_has_bookkeeping(const Writer *writer, Str name) {
-    return has_column(writer->input->target_columns, name);
+    return duck_column_find(writer->input->target_columns, name) != NULL;
 }
 
 static Status check_bookkeeping(const Writer *writer, Error *err) {
     StrVec missing = {0};
     bool is_made = writer->is_owned && writer->kind == STRATEGY_HASH_MERGE; /* in a copy of what merge kept */
     for (const DuckColumn *own = strategy_bookkeeping(writer->kind); own->name.size > 0; own++) {
-        if (has_column(writer->input->columns, own->name)) {
+        if (duck_column_find(writer->input->columns, own->name) != NULL) {
             return refuse_reserved(writer, own->name, err);
         }
         if (!writer->is_first && !is_made && !writer_has_bookkeeping(writer, own->name)) {

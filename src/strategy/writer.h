@@ -56,6 +56,7 @@ typedef struct Writer {
     bool is_owned;                /* the target is interlace's own table */
     bool is_first;                /* the plan makes the target */
     bool is_windowed;             /* {within} restricts {input} */
+    bool takes_untimed;           /* … and lets rows without a time pass as well */
     Str rows;                     /* quoted; set by stage_… */
     SqlText source;               /* {input} */
     StrVec working;               /* names of the working tables that exist */
@@ -109,6 +110,9 @@ MUST_CHECK Status time_check_type(const Writer *writer, Str name, Str type, bool
 void time_event(StrBuf *sql, Str type, Str column);
 /* `column` lies in [start, end); both empty: it has a time. */
 void time_window(StrBuf *sql, Str column, Str start, Str end);
+
+/* utc_text.c: the text of `value` as a session in UTC writes it, zoned timestamps inside of it too. */
+void time_utc_text(StrBuf *sql, Str type, Str value, Arena *arena);
 
 /* stage.c */
 /* Reads the source once, into a table that is then {rows}. A table that Python filled is taken as it is when nothing

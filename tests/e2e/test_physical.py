@@ -40,6 +40,13 @@ def test_01_12_7_an_edit_of_an_index_is_one_line_and_builds_nothing(project):
     assert project.json("plan")["empty"]
 
 
+def test_two_objects_of_one_name_are_refused(project):
+    project.write({"models/m.sql": block("indexes: [{columns: id, name: i}, {columns: name, name: i}]")})
+    error = project.json("plan", code=1)["error"]
+    assert (error["kind"], error["details"]["code"]) == ("DefinitionError", "physical.name")
+    assert "two of its indexes and constraints, index and index, have the name 'i'" in error["message"]
+
+
 def test_a_rule_on_a_column_comes_and_goes_under_an_index(project):
     project.write({"models/m.sql": block("indexes: [id, {columns: name, unique: true}]")})
     project.ok("apply")

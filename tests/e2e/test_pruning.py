@@ -84,6 +84,41 @@ def test_02_5_3_a_daily_rollup_reads_its_day_alone(shop, query):
     shop.fails("run", "-s", "m", "--start", "2026-06-16", "--end", "2026-06-20")
 
 
+def test_04_9_buckets_are_cut_like_truncations(shop):
+    query = "SELECT time_bucket(INTERVAL 15 MINUTE, ts) AS d, count(*) AS n, sum(v) AS v FROM events GROUP BY 1"
+    path = write_events(shop, 600_000, 30, 2048)
+    shop.write({"models/m.sql": daily(query), "models/whole.sql": query})
+    shop.ok("apply")
+    assert spoil_other_row_groups(path, "2026-06-15", "2026-06-16") <= 2 / 30
+    shop.ok("run", "-s", "m", "--start", "2026-06-15", "--end", "2026-06-16")
+    day = "d >= '2026-06-15' AND d < '2026-06-16' ORDER BY d"
+    assert len(shop.query("SELECT * FROM m")) == 96
+    assert shop.query("SELECT * FROM m ORDER BY d") == shop.query(f"SELECT * FROM whole WHERE {day}")
+
+
+def test_04_9_a_first_build_from_a_pinned_start_reads_from_there_on(shop):
+    path = write_events(shop, 600_000, 30, 2048)
+    shop.write({"models/whole.sql": ROLLUP})
+    shop.ok("apply")
+    assert spoil_other_row_groups(path, "2026-06-25", "2026-07-01") <= 7 / 30
+    shop.write({"models/m.sql": daily(ROLLUP, ", backfill: 2026-06-25")})
+    shop.ok("apply", "-s", "m")
+    rows = shop.query("SELECT * FROM m ORDER BY d")
+    assert len(rows) == 6
+    assert rows == shop.query("SELECT * FROM whole WHERE d >= '2026-06-25' ORDER BY d")
+    shop.write({"models/earlier.sql": daily(ROLLUP, ", backfill: 2026-06-20")})
+    shop.fails("apply", "-s", "earlier")
+
+
+def test_04_9_a_pinned_start_still_counts_rows_without_a_time(shop):
+    shop.load(
+        "CREATE TABLE t AS SELECT CASE WHEN range > 2 THEN DATE '2026-06-01' + range::INT END AS ts FROM range(30)"
+    )
+    shop.write({"models/m.sql": daily("SELECT ts AS d FROM src.t", ", backfill: 2026-06-25")})
+    assert "3 source rows have no d" in shop.ok("apply").stderr
+    assert shop.query("SELECT min(d)::TEXT, count(*), count(d) FROM m") == [["2026-06-25", 6, 6]]
+
+
 def test_04_10_one_day_of_365_over_ten_million_rows_reads_two_percent(shop):
     path = write_events(shop, 10_000_000, 365, 20480)
     shop.write({"models/m.sql": daily(ROLLUP)})
@@ -270,6 +305,11 @@ SHAPES = {
     "ephemeral_twice": "SELECT day AS d, count(*) / (SELECT count(*) FROM eph) AS n FROM eph GROUP BY 1",
     "zoned": "SELECT z::DATE AS d, count(*) AS n FROM src.e GROUP BY 1",
     "zoned_hours": "SELECT date_trunc('hour', z) AS d, count(*) AS n FROM src.e GROUP BY 1",
+    "bucket": "SELECT time_bucket(INTERVAL '7 hours', ts) AS d, count(*) AS n FROM src.e GROUP BY 1",
+    "bucket_days": "SELECT time_bucket(INTERVAL 5 DAY, ts)::DATE AS d, count(*) AS n FROM src.e GROUP BY 1",
+    "bucket_months": "SELECT time_bucket(INTERVAL '1 quarter', ts::DATE) AS d, count(*) AS n FROM src.e GROUP BY 1",
+    "bucket_zoned": "SELECT time_bucket(INTERVAL '1 day', z) AS d, count(*) AS n FROM src.e GROUP BY 1",
+    "bucket_origin": "SELECT time_bucket(INTERVAL '1 day', ts, INTERVAL '9 hours') AS d, id FROM src.e",
 }
 EPHEMERAL = "SELECT date_trunc('hour', ts)::DATE AS day, id FROM src.e"
 

@@ -339,6 +339,48 @@ def test_10_3_a_handle_gives_columns_and_queries(project):
     assert project.query("SELECT n::INT FROM m") == [[10000]]
 
 
+def test_10_3_a_part_of_an_upstream_is_all_that_crosses_the_pipe(project):
+    part = "base.select('id', 'r').where('r = 1 -- one')"
+    project.write(
+        {
+            "models/base.sql": "SELECT i AS id, i % 3 AS r, CASE WHEN i % 3 = 1 THEN 1 ELSE error('read') END AS filler"
+            " FROM range(300) t(i)",
+            "models/m.py": IMPORTS + f"@model()\ndef m(base):\n    return {part}.reader()\n",
+            "models/checked.py": IMPORTS
+            + "from interlace import check\n\n@model()\ndef checked(m):\n    return m.table()\n\n"
+            "@check(model='checked', severity='warn')\ndef few(rows):\n    return rows.where('id > 290').select('id').table()\n",
+        }
+    )
+    # A view is run by whoever reads it: rows and columns that are not asked for are not even computed.
+    project.write({"models/base.sql": "/* interlace: {materialise: view} */\n" + project.read("models/base.sql")})
+    project.ok("apply")
+    assert project.query("SELECT count(*), min(id), max(id) FROM m") == [[100, 1, 298]]
+    [few] = project.json("checks", "list")
+    assert (few["check_name"], few["failures"]) == ("few", 3)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("select('id', 'nope')", "upstream 'base' has no column 'nope'; it has id, v"),
+        ("where('nope > 1')", "upstream 'base': where(\"nope > 1\"): "),
+        ("where('id >')", "upstream 'base': where(\"id >\"): "),
+        ("where('true) UNION ALL (SELECT 1, 2')", "UNION ALL"),
+        ("where('true); DROP VIEW base; --')", "it is not one expression"),
+    ],
+)
+def test_10_3_a_part_that_is_none_says_why(project, part, message):
+    project.write(
+        {
+            "models/base.sql": "SELECT 1 AS id, 2 AS v",
+            "models/m.py": IMPORTS + f"@model()\ndef m(base):\n    return base.{part}.table()\n",
+        }
+    )
+    result = project.fails("apply")
+    assert message in result.stderr
+    assert len(result.error_lines) == 1
+
+
 def test_10_3_ctx_names_run_and_model(project):
     project.write(
         {

@@ -273,7 +273,10 @@ def test_02_2_1_repeated_keys_are_refused_on_a_first_build_and_later(project, pa
     else:  # A new window: a restate takes its windows out of the ledger before it does them (spec 02 §11).
         set_source(project, repeated("2026-07-03"))
         document = project.json("run", "--start", "2026-07-03", "--end", "2026-07-04", code=1)
-    assert document["error"]["details"]["code"] == "duplicate_key"
+    details = document["error"]["details"]
+    assert (details["code"], details["model"], details["repeated"], details["rows"]) == ("duplicate_key", "m", 2, 5)
+    assert details["key"] == (["id", "ts"] if by_time else ["id"])
+    assert [(entry["key"]["id"], entry["count"]) for entry in details["sample"]] == [(1, 3), (7, 2)]
     assert sample in document["error"]["message"]
     assert untouched_state(project, panel) == before
 
@@ -286,7 +289,10 @@ def test_02_2_3_a_null_in_a_key_is_refused(project, panel, key):
     write_project(project, "duckdb", files)
     set_source(project, rows, "g, id, v, ts")
     document = project.json("apply", code=1)
-    assert document["error"]["details"]["code"] == "null_key"
+    details = document["error"]["details"]
+    assert (details["code"], details["model"], details["key"], details["rows"]) == ("null_key", "m", ["id"], 1)
+    [sample] = details["sample"]
+    assert (sample["g"], sample["id"], sample["v"]) == ("x", None, "x")
     assert "1 source row" in document["error"]["message"]
     assert "id: NULL" in document["error"]["message"]
 
@@ -315,6 +321,18 @@ def test_02_2_5_an_unstable_source_is_read_once(project):
     project.ok("apply")
     project.ok("run")
     assert project.query("SELECT count(*), count(DISTINCT id) FROM m") == [[100, 100]]
+
+
+def test_02_4_4_an_empty_source_is_told_before_it_empties_the_target(project):
+    start(project, "duckdb", sql_model("strategy: full_merge, key: id", "src.items"), "(1,'a'), (2,'b')", "id, v")
+    assert "source is empty" not in project.ok("run").stderr
+    project.load("DELETE FROM items WHERE id = 2")
+    assert "source is empty" not in project.ok("run").stderr
+    project.load("DELETE FROM items")
+    result = project.ok("run")
+    assert "note: model 'm': source is empty: 1 row will be deleted" in result.stderr
+    assert project.query("SELECT count(*) FROM m") == [[0]]
+    assert "source is empty" not in project.ok("run").stderr  # nothing is left to delete
 
 
 @pytest.mark.parametrize("strategy", ["full_merge", "hash_merge", "scd"])

@@ -72,6 +72,17 @@ def test_02_9_5_the_session_zone_of_the_engine_changes_nothing(project, zone):
     assert project.query("SELECT DISTINCT _valid_from::VARCHAR FROM s") == [["2026-07-05 12:00:00"]]
 
 
+def test_02_4_5_a_hash_over_nested_times_is_the_same_in_every_zone(project):
+    query = "SELECT 1 AS id, {'at': [TIMESTAMPTZ '2026-06-01 00:30:00+00']} AS v"
+    project.write({"models/m.sql": f"/* interlace: {{strategy: hash_merge, key: id}} */ {query}"})
+    for zone, rows in (("Asia/Tokyo", 1), ("America/Los_Angeles", 0)):
+        project.write({"interlace.yaml": f"timezone: UTC\nsettings: {{TimeZone: '{zone}'}}\n"})
+        counts = project.json("run" if rows == 0 else "apply")["rows"]["m"]
+        assert counts == {"inserted": rows, "updated": 0, "deleted": 0}
+    text = "{'at': ['2026-06-01 00:30:00+00']}"
+    assert project.query("SELECT _hash FROM m") == project.query(f"SELECT md5('{len(text)}:' || $${text}$$ || ';')")
+
+
 def test_02_11_5_a_changed_definition_has_a_ledger_of_its_own(project):
     project.env.update(AFTER)
     project.write({"interlace.yaml": CONFIG, "models/m.sql": daily()})

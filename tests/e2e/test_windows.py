@@ -92,6 +92,24 @@ def test_02_10_5_an_empty_source_is_no_failure(june):
     assert ledger(june) == [["2026-06-01", "2026-06-02"]]
 
 
+@pytest.mark.parametrize("extra", ["", ", key: n", ", backfill: 2026-06-15", ", key: n, backfill: 2026-06-15"])
+def test_02_5_rows_without_a_time_are_counted_by_the_first_build(june, extra):
+    june.load("INSERT INTO days VALUES (NULL, 1), (NULL, NULL)")
+    june.write({"models/m.sql": daily(f"{extra}, checks: [{{not_null: d}}], indexes: [{{columns: n, unique: true}}]")})
+    result = june.ok("apply")
+    rows = 16 if "backfill" in extra else 30
+    assert f"+{rows}" in result.stdout
+    assert "note: model 'm': 2 source rows have no d\n" in result.stderr
+    assert june.query("SELECT count(*), count(d) FROM m") == [[rows, rows]]
+    assert "no d" not in june.ok("restate", "--start", JUNE[0], "--end", JUNE[1]).stderr
+
+
+def test_02_5_rows_without_a_time_are_counted_by_a_first_delivery(june):
+    june.load("INSERT INTO days VALUES (NULL, 1), (NULL, 2)")
+    june.write({"models/m.sql": daily(", materialise: table, target: src.main.out")})
+    assert "note: model 'm': 2 source rows have no d\n" in june.ok("apply").stderr
+
+
 @pytest.mark.parametrize("verb", ["run", "restate"])
 def test_02_10_6_bounds_that_cannot_be_meant(june, verb):
     june.fails(verb, "--start", "2026-07-02", "--end", "2026-07-01", code=2)

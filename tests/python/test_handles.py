@@ -127,6 +127,52 @@ def test_a_query_over_the_rows():
     assert pa.RecordBatchReader.from_stream(handle().where("true")).read_all().num_rows == 10_000
 
 
+def part_handle():
+    """A handle whose rows come in parts; `asked` has what was asked for."""
+    asked = []
+
+    def open_part(name, columns, predicate):
+        asked.append((columns, predicate))
+        rows = TABLE.slice(0, 10)
+        return handle(rows if columns is None else rows.select(columns))._open_socket(name)
+
+    made = RelationHandle("orders", None, open_part)
+    made.asked = asked
+    return made
+
+
+@pytest.mark.parametrize(
+    ("make", "asked"),
+    [
+        (lambda rows: rows.select("v"), (["v"], None)),
+        (lambda rows: rows.select(["v", "id"]).where("id < 10"), (["v", "id"], "id < 10")),
+        (lambda rows: rows.where("id < 10").select("v"), (["v"], "id < 10")),
+        (lambda rows: rows.where("id < 10 -- ten").where("true"), (None, "(id < 10 -- ten\n) AND (true\n)")),
+    ],
+)
+def test_parts_are_asked_for(make, asked):
+    made = part_handle()
+    assert make(made).table().num_rows == 10
+    assert made.asked == [asked]
+    with pytest.raises(DefinitionError, match="upstream 'orders' has been read already"):
+        made.where("true").table()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda rows: rows.where("id IN (SELECT 1)"),
+        lambda rows: rows.where("id IN (FROM range(1, 2))"),
+        lambda rows: (rows.schema, rows.where("id = 1"))[1],
+    ],
+)
+def test_what_the_warehouse_cannot_know_is_done_here(ask):
+    pytest.importorskip("duckdb")
+    made = handle()
+    made._open_part = lambda *part: pytest.fail(f"asked for {part}")
+    assert ask(made).table()["id"].to_pylist() == [1]
+
+
 def test_several_queries_run_side_by_side():
     pytest.importorskip("duckdb")
     first, second = (handle().where(f"id % 2 = {rest}").reader() for rest in (0, 1))

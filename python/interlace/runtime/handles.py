@@ -1,14 +1,17 @@
 """The handle on an upstream's rows that a model gets as a parameter."""
 
 import io
+import re
 
 from interlace.exceptions import DefinitionError, ExecutionError
-from interlace.runtime.rows import Rows
+from interlace.runtime.rows import Columns, Derived, Query, Rows, flattened
 from interlace.runtime.stream_file import SocketReader
 
 _READ_BUFFER = 1 << 18
 _ROWS_JOINED = 1 << 14
 _BYTES_NOT_JOINED = 2 << 20
+# Such a predicate may read the scratch database, which the warehouse does not know.
+_READS_TABLES = re.compile(r"\b(select|table)\b|\(\s*from\b", re.IGNORECASE)
 
 
 class RelationHandle(Rows):
@@ -17,9 +20,10 @@ class RelationHandle(Rows):
     Nothing is asked of the warehouse before the first use. A handle stays valid until the model's output is complete.
     """
 
-    def __init__(self, name, open_socket):
+    def __init__(self, name, open_socket, open_part=None):
         self.name = name
         self._open_socket = open_socket  # gives the socket that carries the rows
+        self._open_part = open_part  # the same for some columns and a predicate; None: only all rows can be had
         self._file = None
         self._stream = None  # pyarrow's stream reader, once opened
         self._is_read = False
@@ -46,6 +50,28 @@ class RelationHandle(Rows):
 
         stream = self._begin_read()
         return pyarrow.Table.from_batches(list(self._joined_batches(stream)), stream.schema)
+
+    def select(self, *columns):
+        """Only these columns, in this order. The warehouse gives no others."""
+        return _Part(self).select(*columns)
+
+    def where(self, predicate):
+        """Only the rows for which a predicate of DuckDB's SQL holds. The warehouse gives no others."""
+        return _Part(self).where(predicate)
+
+    def part_reader(self, columns, predicate):
+        """A reader over the rows for which the predicate holds, of them these columns; None: all."""
+        if self._may_ask_for(columns, predicate):
+            open_part = self._open_part
+            self._open_socket = lambda name: open_part(name, columns, predicate)
+            return self.reader()
+        rows = self if predicate is None else Query(self, f"SELECT * FROM this WHERE {predicate}")
+        return rows.reader() if columns is None else Columns(rows, columns).reader()
+
+    def _may_ask_for(self, columns, predicate):
+        is_fresh = self._open_part is not None and self._stream is None and not self._is_read
+        is_plain = predicate is None or not _READS_TABLES.search(predicate)
+        return is_fresh and is_plain and (columns is None or 0 < len(columns) == len(set(columns)))
 
     def close(self):
         """Gives the rows up. Done for all handles when the model has ended."""
@@ -109,6 +135,29 @@ class RelationHandle(Rows):
     def _broken(self):
         """The core closed the stream early; it knows why and reports that in place of this."""
         return ExecutionError(f"the rows of upstream '{self.name}' ended early", code="input.broken")
+
+
+class _Part(Derived):
+    """Some columns and rows of a handle, which are asked for when they are read."""
+
+    def __init__(self, source, columns=None, predicate=None):
+        super().__init__(source)
+        self._columns = columns
+        self._predicate = predicate
+
+    def select(self, *columns):
+        if self._columns is not None or self._reader is not None:
+            return super().select(*columns)
+        return _Part(self._source, flattened(columns), self._predicate)
+
+    def where(self, predicate):
+        if self._reader is not None:
+            return super().where(predicate)
+        both = predicate if self._predicate is None else f"({self._predicate}\n) AND ({predicate}\n)"
+        return _Part(self._source, self._columns, both)
+
+    def _open(self):
+        return self._source.part_reader(self._columns, self._predicate)
 
 
 def _join(batches):

@@ -45,19 +45,23 @@ class Rows:
 
     def select(self, *columns):
         """Only these columns, in this order."""
-        names = [name for item in columns for name in ([item] if isinstance(item, str) else item)]
-        return _Columns(self, names)
+        return Columns(self, flattened(columns))
 
     def where(self, predicate):
         """Only the rows for which a predicate of DuckDB's SQL holds."""
-        return _Query(self, f"SELECT * FROM this WHERE {predicate}")
+        return Query(self, f"SELECT * FROM this WHERE {predicate}")
 
     def sql(self, query):
         """What a query of DuckDB's SQL gives over the rows, which it calls `this`."""
-        return _Query(self, query)
+        return Query(self, query)
 
 
-class _Derived(Rows):
+def flattened(columns):
+    """The names, each given by itself or in a list."""
+    return [name for item in columns for name in ([item] if isinstance(item, str) else item)]
+
+
+class Derived(Rows):
     """Rows made of those of `source`, which are read with them."""
 
     def __init__(self, source):
@@ -96,7 +100,7 @@ class _Derived(Rows):
             )
 
 
-class _Columns(_Derived):
+class Columns(Derived):
     def __init__(self, source, names):
         super().__init__(source)
         self._names = names
@@ -116,7 +120,7 @@ class _Columns(_Derived):
         return pyarrow.RecordBatchReader.from_batches(chosen, batches)
 
 
-class _Query(_Derived):
+class Query(Derived):
     def __init__(self, source, query):
         super().__init__(source)
         self._query = query

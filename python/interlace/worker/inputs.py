@@ -17,7 +17,7 @@ class Inputs:
 
     def handle(self, name):
         """A handle on an upstream; nothing is asked for yet."""
-        handle = RelationHandle(name, self._ask)
+        handle = RelationHandle(name, self._ask, self._ask)
         self.handles.append(handle)
         return handle
 
@@ -51,13 +51,15 @@ class Inputs:
         opened.close()
         return None
 
-    def _ask(self, name):
-        """The socket that carries the rows of parameter `name`. Threads of the model may ask at the same time."""
+    def _ask(self, name, columns=None, filter=None):
+        """The socket that carries the rows of parameter `name`, or a part of them. Threads of the model may ask at the
+        same time."""
+        part = {key: value for key, value in (("columns", columns), ("filter", filter)) if value is not None}
         with self.channel.asking:
-            return self._exchange(name)
+            return self._exchange(name, part)
 
-    def _exchange(self, name):
-        self.channel.send({"t": "open_input", "task": self.task, "param": name})
+    def _exchange(self, name, part):
+        self.channel.send({"t": "open_input", "task": self.task, "param": name, **part})
         reply = self.channel.receive()
         if reply is None:
             raise Cancelled

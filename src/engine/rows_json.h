@@ -1,7 +1,7 @@
 /* Query results as JSON, by the cell rules of spec 07 §6: integers beyond ±(2^53−1), decimals and everything else that
  * is no boolean or finite double are strings. */
-#ifndef INTERLACE_RUN_ROWS_JSON_H
-#define INTERLACE_RUN_ROWS_JSON_H
+#ifndef INTERLACE_ENGINE_ROWS_JSON_H
+#define INTERLACE_ENGINE_ROWS_JSON_H
 
 #include "config/json_writer.h"
 #include "duck/duck_connection.h"

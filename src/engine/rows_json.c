@@ -1,4 +1,4 @@
-#include "run/rows_json.h"
+#include "engine/rows_json.h"
 
 #include <math.h>
 
