@@ -120,4 +120,16 @@ Status test_hook(const char *name, Error *err) {
     return OK;
 }
 
+bool test_without(const char *name) {
+    Str rest = str_from(getenv("INTERLACE_WITHOUT"));
+    while (rest.size > 0) {
+        Str one = rest;
+        rest = cut_behind(&one, str_find_char(rest, ','));
+        if (str_equal(one, str_from(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 #endif

@@ -2,6 +2,7 @@
 #include "engine/engine_internal.h"
 
 #include "base/str_map.h"
+#include "base/test_hooks.h"
 #include "config/dsn.h"
 #include "duck/duck_error.h"
 
@@ -118,9 +119,29 @@ static const AttachConfig *find_attachment(const Engine *engine, Str alias) {
     return NULL;
 }
 
+/* Tests see what becomes of a strategy on an engine that can do less. */
+static void take_away(EngineCapabilities *capabilities) {
+    const struct {
+        const char *name;
+        bool *can;
+    } fields[] = {
+        {"merge", &capabilities->merge},
+        {"merge_actions", &capabilities->merge_actions},
+        {"create_or_replace", &capabilities->create_or_replace},
+        {"mutation_subquery", &capabilities->mutation_subquery},
+        {"except_in_delete", &capabilities->except_in_delete},
+        {"row_counts", &capabilities->row_counts},
+    };
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        *fields[i].can = *fields[i].can && !test_without(fields[i].name);
+    }
+    capabilities->merge_actions = capabilities->merge_actions && capabilities->merge;
+}
+
 Status engine_target_capabilities(const Engine *engine, Str alias, EngineCapabilities *capabilities_out, Error *err) {
     if (alias.size == 0) {
         *capabilities_out = engine->type->capabilities;
+        take_away(capabilities_out);
         return OK;
     }
     const AttachConfig *attachment = find_attachment(engine, alias);
@@ -134,6 +155,7 @@ Status engine_target_capabilities(const Engine *engine, Str alias, EngineCapabil
     *capabilities_out = dsn_is_postgres(attachment->uri) ? postgres_capabilities : engine_type_duckdb.capabilities;
     /* Whoever writes to an attachment waits for the same turn. */
     capabilities_out->parallel_writers = engine->type->capabilities.parallel_writers;
+    take_away(capabilities_out);
     return OK;
 }
 

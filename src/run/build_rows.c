@@ -100,9 +100,8 @@ static Status upstream_query(const Build *build, EngineConnection *connection, c
     if (build->window == NULL) {
         return OK;
     }
-    SqlText rows = *query_out;
-    return window_scan_cut_rows(connection, build->task->model, upstream, &rows, *build->window, build->context->zone,
-                                arena, query_out, err);
+    return window_scan_cut_rows(connection, build->task->model, upstream, *build->window, build->context->zone, arena,
+                                query_out, err);
 }
 
 /* What a parameter reads; an empty text: there is nothing yet. */

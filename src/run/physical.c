@@ -93,8 +93,7 @@ static void append_constraint(const PhysicalWork *work, const PhysicalObject *ob
     case PHYSICAL_UNIQUE_INDEX:
     case PHYSICAL_NOT_NULL:
     case PHYSICAL_KIND_COUNT:
-        assert(!"no constraint of the table");
-        return;
+        return; /* no constraints of the table */
     }
 }
 
@@ -236,21 +235,25 @@ static Status create_one(PhysicalWork *work, EngineConnection *connection, Physi
     return OK;
 }
 
+static Status create_some(PhysicalWork *work, EngineConnection *connection, bool of_columns, const StrVec *present,
+                          Arena *arena, Error *err) {
+    for (size_t i = 0; i < work->wanted.count; i++) {
+        PhysicalObject *object = &work->wanted.items[i];
+        if ((object->kind == PHYSICAL_NOT_NULL) == of_columns) {
+            TRY(create_one(work, connection, object, present, arena, err));
+        }
+    }
+    return OK;
+}
+
 Status physical_create(PhysicalWork *work, EngineConnection *connection, Arena *arena, Error *err) {
     if (work->relation.name.size == 0 || work->wanted.count == 0) {
         return OK;
     }
     StrVec present;
     TRY(list_present(work, connection, arena, &present, err));
-    for (int indexes = 0; indexes <= 1; indexes++) { /* rules on columns first */
-        for (size_t i = 0; i < work->wanted.count; i++) {
-            PhysicalObject *object = &work->wanted.items[i];
-            if ((object->kind != PHYSICAL_NOT_NULL) == (indexes == 1)) {
-                TRY(create_one(work, connection, object, &present, arena, err));
-            }
-        }
-    }
-    return OK;
+    TRY(create_some(work, connection, true, &present, arena, err)); /* no column is altered under an index */
+    return create_some(work, connection, false, &present, arena, err);
 }
 
 /* ---- Bringing a table up to date */
@@ -268,19 +271,21 @@ static bool alters_a_column(const PhysicalWork *work, const PhysicalObjectVec *g
     return alters;
 }
 
-/* Indexes before columns. */
-static Status drop_all(const PhysicalWork *work, EngineConnection *connection, const PhysicalObjectVec *objects,
-                       Arena *arena, Error *err) {
-    for (int columns = 0; columns <= 1; columns++) {
-        for (size_t i = 0; i < objects->count; i++) {
-            const PhysicalObject *object = &objects->items[i];
-            bool is_turn = (object->kind == PHYSICAL_NOT_NULL) == (columns == 1);
-            if (is_turn && !object->is_found) {
-                TRY(execute_for(work, connection, object, append_drop, arena, err));
-            }
+static Status drop_some(const PhysicalWork *work, EngineConnection *connection, const PhysicalObjectVec *objects,
+                        bool of_columns, Arena *arena, Error *err) {
+    for (size_t i = 0; i < objects->count; i++) {
+        const PhysicalObject *object = &objects->items[i];
+        if ((object->kind == PHYSICAL_NOT_NULL) == of_columns && !object->is_found) {
+            TRY(execute_for(work, connection, object, append_drop, arena, err));
         }
     }
     return OK;
+}
+
+static Status drop_all(const PhysicalWork *work, EngineConnection *connection, const PhysicalObjectVec *objects,
+                       Arena *arena, Error *err) {
+    TRY(drop_some(work, connection, objects, false, arena, err));
+    return drop_some(work, connection, objects, true, arena, err);
 }
 
 /* What goes, and on DuckDB also the indexes that a column cannot be altered under: they are made anew behind it. */

@@ -274,11 +274,9 @@ Str window_scan_condition_untimed(const WindowScan *scan, Arena *arena) {
 
 /* ---- Python models. */
 
-Status window_scan_cut_rows(EngineConnection *connection, const Model *model, const Model *upstream,
-                            const SqlText *rows, Window window, const Zone *zone, Arena *arena, SqlText *cut_out,
-                            Error *err) {
+Status window_scan_cut_rows(EngineConnection *connection, const Model *model, const Model *upstream, Window window,
+                            const Zone *zone, Arena *arena, SqlText *rows, Error *err) {
     const ConfigValue *declared = time_scan_declared(model, upstream);
-    *cut_out = *rows;
     if (declared == NULL) {
         return OK;
     }
@@ -294,6 +292,6 @@ Status window_scan_cut_rows(EngineConnection *connection, const Model *model, co
     const SqlText parts[] = {
         sql_text_own(arena, STR("SELECT * FROM (")), sql_text_as_body(rows, arena),
         sql_text_own(arena, str_format(arena, "\n) AS upstream WHERE " STR_FMT, STR_ARG(condition)))};
-    *cut_out = sql_text_concat(arena, parts, COUNT_OF(parts));
+    *rows = sql_text_concat(arena, parts, COUNT_OF(parts));
     return OK;
 }

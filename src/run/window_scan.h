@@ -36,10 +36,9 @@ Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zon
 Str window_scan_condition_from(const WindowScan *scan, WallUs start, const Zone *zone, Arena *arena);
 Str window_scan_condition_untimed(const WindowScan *scan, Arena *arena);
 
-/* What a window of a Python model reads of an upstream: `rows`, the query of it, cut as `reads:` declares; as it is
- * when nothing is declared. ExecutionError (code reads.column) as above. */
+/* What a window of a Python model reads of an upstream: `rows`, the query of it, becomes what `reads:` leaves of it; it
+ * stays when nothing is declared. ExecutionError (code reads.column) as above. */
 MUST_CHECK Status window_scan_cut_rows(EngineConnection *connection, const Model *model, const Model *upstream,
-                                       const SqlText *rows, Window window, const Zone *zone, Arena *arena,
-                                       SqlText *cut_out, Error *err);
+                                       Window window, const Zone *zone, Arena *arena, SqlText *rows, Error *err);
 
 #endif

@@ -167,6 +167,53 @@ def test_02_6_1_and_5_each_panel_gives_its_rows_and_counts(project, panel, kind,
     assert physical_places(project, engine, panel.untouched) == before
 
 
+MINIMAL = "merge,create_or_replace,except_in_delete"
+
+
+@pytest.mark.parametrize("without", ["merge_actions", MINIMAL], ids=["no actions", "minimal"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_4_6_an_engine_that_can_do_less_gives_equal_tables_and_counts(project, panel, engine, without):
+    project.env["INTERLACE_WITHOUT"] = without
+    start(project, engine, sql_model(panel.header, "src.items"), panel.first)
+    set_source(project, panel.second)
+    assert counts_of(second_run(project, panel)) == panel.counts
+    assert project.query(f"SELECT {panel.columns} FROM m ORDER BY id, v") == panel.rows
+
+
+def test_02_3_2_the_split_of_a_merge_is_exact_without_merge(project):
+    rows = "SELECT {} + range AS id, 'a' AS v FROM range({})"
+    for without in ("", "merge"):
+        project.env["INTERLACE_WITHOUT"] = without
+        name = f"m_{without}"
+        project.write({f"models/{name}.sql": "/* interlace: {strategy: merge, key: id} */\nSELECT * FROM src.items"})
+        project.load("CREATE OR REPLACE TABLE items AS " + rows.format(0, 600))
+        write_project(project, "duckdb", {})
+        project.ok("apply")
+        project.load("CREATE OR REPLACE TABLE items AS " + rows.format(0, 1000))
+        assert counts_of(project.json("run", "-s", name), name) == (400, 600, 0)
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
+def test_02_3_4_an_engine_that_tells_no_counts_shows_none(project, panel):
+    project.env["INTERLACE_WITHOUT"] = "row_counts"
+    start(project, "duckdb", sql_model(panel.header, "src.items"), panel.first)
+    set_source(project, panel.second)
+    assert second_run(project, panel)["rows"]["m"] is None
+    verb, *bounds = panel.verb
+    [row] = [line for line in project.ok(verb, *bounds).stdout.splitlines() if line.startswith("m  ")]
+    assert row.split()[-2] == "—"
+
+
+@pytest.mark.parametrize("strategy", ["full_merge", "scd"])
+def test_02_2_an_engine_without_subqueries_in_writes_refuses_what_needs_them(project, strategy):
+    project.env["INTERLACE_WITHOUT"] = "mutation_subquery"
+    write_project(project, "duckdb", sql_model(f"strategy: {strategy}, key: id", "src.items"))
+    set_source(project, FIRST)
+    failed = project.fails("apply")
+    assert strategy in failed.stderr and "hash_merge" in failed.stderr
+
+
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.number)
 def test_02_3_1_the_cell_of_each_panel(project, panel):
     start(project, "duckdb", sql_model(panel.header, "src.items"), panel.first)

@@ -27,6 +27,8 @@ HOOKS = {
     "promotion.view": "promotion",
     "promotion.moved": "promotion",
 }
+# What the engine may have to do without.
+WITHOUT = ["", "merge_actions", "merge,create_or_replace,except_in_delete"]
 OWNED = [kind for kind in HEADERS if kind != "append"]
 serial = itertools.count()
 
@@ -94,6 +96,7 @@ class Play:
     def __init__(self, make_project, chance, kind, external):
         self.chance, self.kind = chance, kind
         self.folder = make_project({}, name=f"world{next(serial)}")
+        self.folder.env["INTERLACE_WITHOUT"] = chance.one(WITHOUT)
         self.world = World(self.folder, kind, external)
         self.oracle = StrategyOracle(kind, external)
         self.source = Source(chance, kind)
