@@ -50,6 +50,7 @@ class State:
     history: list = dataclasses.field(default_factory=list)
     ledger: set = dataclasses.field(default_factory=set)  # days of June
     recorded: bool = False  # a snapshot that passed stands in the state store
+    is_delivered: bool = False  # by any command
     promoted: bool | None = False  # None: a promotion was begun, and the next command finishes it
     is_leftover: bool = False  # a table of ours that no record speaks of: it stays until the next write makes it anew
 
@@ -101,7 +102,7 @@ class StrategyOracle:
         outcome = Outcome([], model.Counts())
         state = copy.deepcopy(self.state)
         state.promoted = bool(state.promoted) if state.promoted is not None else True
-        # A delivery that was not promoted is made again: nobody knows whether it reached the outside.
+        # A delivery that was not promoted is made again, but for an append, which is on record beside its rows.
         if verb == "apply" and state.recorded and (state.promoted or not self.external):
             return self.promote(outcome, state)
         state.is_leftover = not state.recorded and not self.external and state.columns is not None
@@ -110,6 +111,8 @@ class StrategyOracle:
         if self.windowed:
             return self.run_windows(outcome, state, verb, source, columns, now, bounds, batch)
         outcome.moments.append(("begun", state))
+        if self.kind == "append" and verb == "apply" and state.is_delivered:
+            return self.promote(outcome, self.commit(outcome, copy.deepcopy(state), model.Counts(0, 0, 0), []))
         try:
             state, counts = self.write(state, source, columns, now, None)
         except model.Refused as refusal:
@@ -119,6 +122,7 @@ class StrategyOracle:
 
     def commit(self, outcome, state, counts, days):
         outcome.counts = model.Counts(*(a + b for a, b in zip(outcome.counts, counts, strict=True)))
+        state.is_delivered = True
         outcome.moments.append(("committed", copy.deepcopy(state)))
         state.ledger |= {number for number in days if number < TODAY}
         outcome.moments.append(("ledger", copy.deepcopy(state)))
