@@ -2,8 +2,12 @@
 once, and a reader that never looks away (spec 02 §1, §7)."""
 
 import itertools
+import os
+import random
+import shutil
 import signal
 import sqlite3
+import time
 
 import pytest
 from test_apply import wait_for_file
@@ -136,6 +140,34 @@ def test_02_7_2_a_plain_run_after_a_crash_gives_what_an_uninterrupted_twin_has(m
         assert killed.code == KILLED, killed
         project.ok(*command(strategy))
         assert settled(project) == settled(twin), point
+
+
+# A few at the same moments in each run; as many as INTERLACE_PROPERTY_EXAMPLES says, at others each time.
+RANDOM_KILLS = int(os.environ.get("INTERLACE_PROPERTY_EXAMPLES", "0"))
+
+
+@pytest.mark.parametrize(("strategy", "place"), PLACES)
+def test_02_7_2_killed_at_any_moment_it_is_made_good_by_the_next_run(make_project, strategy, place):
+    origin = write_model(make_project(name="origin"), STRATEGIES[strategy] + place)
+    origin.ok("apply")
+    set_source(origin, SECOND)
+    twin = make_project(name="twin", env=origin.env)
+    shutil.copytree(origin.root, twin.root, dirs_exist_ok=True)
+    begun = time.monotonic()
+    twin.ok(*command(strategy))
+    took = time.monotonic() - begun
+    moments = random.Random(None if RANDOM_KILLS else strategy)
+    for kill in range(RANDOM_KILLS or 3):
+        project = make_project(name=f"kill-{kill}", env=origin.env)
+        shutil.copytree(origin.root, project.root, dirs_exist_ok=True)
+        moment = moments.random()
+        process = project.spawn(*command(strategy))
+        time.sleep(moment * took)
+        process.kill()
+        process.communicate()
+        project.ok(*command(strategy))
+        assert settled(project) == settled(twin), moment
+        shutil.rmtree(project.root)
 
 
 def test_02_7_2_an_append_after_a_crash_is_a_new_run(project):
