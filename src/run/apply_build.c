@@ -171,11 +171,14 @@ static TaskVerdict run_task(void *context, size_t index, bool is_alone) {
     if (is_shown(task) && !is_alone) {
         session_emit(apply->session, (Event){.type = EVENT_MODEL_START, .model = task->model});
     }
-    Arena *arena = arena_create(); /* of this task: arenas do not cross threads while they grow */
     int64_t started_us = clock_monotonic_us();
     error_clear(&result->error);
     result->attempts++;
     result->registrations = (RegistrationVec){0};
+    result->checks = (CheckResultVec){0};
+    result->batches = (WindowVec){0};
+    arena_destroy(result->arena);  /* of an attempt before */
+    Arena *arena = arena_create(); /* of this task: arenas do not cross threads while they grow */
     Status status = build_task(&apply->build, task, arena, result, &result->error);
     result->seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
     result->arena = arena;
