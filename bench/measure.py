@@ -46,7 +46,7 @@ class Bench:
     """Where things are, what was measured so far."""
 
     def __init__(self, options, folder):
-        self.options, self.folder, self.tree = options, folder, TREE
+        self.options, self.folder = options, folder
         self.interlace = pathlib.Path(options.binary).resolve()
         self.lines = []
         self.peak_mb = None  # (for one row through Python, for all)

@@ -3,7 +3,7 @@
 import json
 import shutil
 
-from measure import least, measured, write
+from measure import TREE, least, measured, write
 
 # --- A change of a large table ---------------------------------------------------------------------------------------------
 
@@ -174,22 +174,19 @@ def bench_windows(bench):
 
 # --- The project of twelve models ------------------------------------------------------------------------------------------
 
-HAND_PROJECT = "benchmark.sql"
-
 
 def bench_project(bench):
     """examples/benchmark as it is; beside it the SQL of its models, sent by hand, with what its Python computes as SQL."""
     events = bench.options.events
-    tree = bench.tree
     bench.env["BENCHMARK_EVENTS"] = str(events)
     project = bench.folder / "project"
     database = bench.folder / "project-floor.duckdb"
-    text = (tree / "bench" / HAND_PROJECT).read_text(encoding="utf-8").replace("{events}", str(events))
-    script = write(bench.folder / HAND_PROJECT, text)
+    text = (TREE / "bench/benchmark.sql").read_text(encoding="utf-8").replace("{events}", str(events))
+    script = write(bench.folder / "benchmark.sql", text)
 
     def forget(_round):
         shutil.rmtree(project, ignore_errors=True)
-        shutil.copytree(tree / "examples/benchmark", project)
+        shutil.copytree(TREE / "examples/benchmark", project)
         database.unlink(missing_ok=True)
         database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
 
@@ -199,11 +196,10 @@ def bench_project(bench):
         return f"wall {wall:.2f} ×, peak {peak:,.0f} MB (of one process)", peak < 2000
 
     count = min(bench.options.rounds, 2)
-    apply = lambda: bench.run("apply", "--quiet", cwd=project)  # noqa: E731
     bench.rounds(
         f"apply, examples/benchmark, {events:,} events",
         "2 GB",
-        apply,
+        lambda: bench.run("apply", "--quiet", cwd=project),
         lambda: bench.floor("floor", "run", database, script),
         count=count,
         judge=judge,

@@ -302,6 +302,15 @@ Status engine_create_temporary(EngineConnection *connection, Str name, const Duc
     return OK;
 }
 
+Status engine_drop_temporary(EngineConnection *connection, SqlRelation table, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "DROP TABLE ");
+    sql_relation(&sql, table);
+    SqlText text = sql_text_own(arena, strbuf_str(&sql));
+    return engine_execute(connection, &text, NULL, err);
+}
+
 DuckConnection *engine_connection_duck(EngineConnection *connection) {
     return connection->engine->type->duck(connection->session);
 }

@@ -101,6 +101,8 @@ MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *s
 MUST_CHECK Status engine_create_temporary(EngineConnection *connection, Str name, const DuckColumnVec *columns,
                                           Arena *arena, SqlRelation *table_out, Error *err);
 
+MUST_CHECK Status engine_drop_temporary(EngineConnection *connection, SqlRelation table, Error *err);
+
 /* Refuses, as CompilationError (code column.type), a column whose type the engine cannot store; names it and a cast. */
 MUST_CHECK Status engine_check_columns(const Engine *engine, const DuckColumnVec *columns, Error *err);
 

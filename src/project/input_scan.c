@@ -27,7 +27,8 @@ static const InputFormat *format_of(const InputConfig *input) {
             return &formats[i];
         }
     }
-    return NULL; /* the check of keys knows no other format */
+    assert(false); /* a format that the check of keys does not know */
+    return NULL;
 }
 
 /* Unquoted names match in any letter case, quoted ones exactly. */

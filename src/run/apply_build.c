@@ -174,9 +174,6 @@ static TaskVerdict run_task(void *context, size_t index, bool is_alone) {
     int64_t started_us = clock_monotonic_us();
     error_clear(&result->error);
     result->attempts++;
-    result->registrations = (RegistrationVec){0};
-    result->checks = (CheckResultVec){0};
-    result->batches = (WindowVec){0};
     arena_destroy(result->arena);  /* of an attempt before */
     Arena *arena = arena_create(); /* of this task: arenas do not cross threads while they grow */
     Status status = build_task(&apply->build, task, arena, result, &result->error);

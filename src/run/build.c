@@ -198,6 +198,8 @@ Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, Mod
     result->rows = (RowCounts){0};
     result->tasks = 0;
     result->batches = (WindowVec){0};
+    result->checks = (CheckResultVec){0};
+    result->registrations = (RegistrationVec){0};
     if (task->action == TASK_RECORD || target->is_skipped) {
         result->outcome = target->is_skipped ? OUTCOME_SKIPPED : OUTCOME_RECORDED;
         return OK;

@@ -39,11 +39,7 @@ bool build_read_ahead(const Build *start, Window window, BuildAhead *ahead) {
 void build_ahead_close(BuildAhead *ahead) {
     if (ahead->rows.name.size > 0) {
         AUTO(error) Error ignored = {0}; /* the next table of that name takes its place */
-        AUTO(strbuf) StrBuf sql = {0};
-        strbuf_text(&sql, "DROP TABLE IF EXISTS ");
-        sql_relation(&sql, ahead->rows);
-        SqlText text = sql_text_own(ahead->arena, strbuf_str(&sql));
-        (void)failed(engine_execute(ahead->connection, &text, NULL, &ignored));
+        (void)failed(engine_drop_temporary(ahead->connection, ahead->rows, &ignored));
     }
     engine_release(ahead->connection);
     arena_destroy(ahead->arena);

@@ -209,14 +209,6 @@ static void interrupt_input(void *context, const PythonParameter *parameter, Duc
     pthread_mutex_unlock(&python->lock);
 }
 
-static Status drop_stage(PythonBuild *python, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "DROP TABLE ");
-    sql_relation(&sql, python->stage);
-    SqlText text = sql_text_own(python->build->arena, strbuf_copy(&sql, python->build->arena));
-    return engine_execute(python->build->connection, &text, NULL, err);
-}
-
 /* The first batch's schema is the table's: contract first, then the table, empty. */
 static Status begin_output(void *context, struct ArrowSchema *schema, Error *err) {
     PythonBuild *python = context;
@@ -329,7 +321,7 @@ static Status write_python(Build *build, Error *err) {
     }
     if (python.is_staged) {
         TRY(build_run_strategy(build, &python.stage, err));
-        return drop_stage(&python, err);
+        return engine_drop_temporary(build->connection, python.stage, err);
     }
     build->rows.inserted = python.rows;
     return OK;

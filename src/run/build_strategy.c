@@ -56,15 +56,8 @@ static void set_window(const Build *build, TimeColumnKind kind, StrategyInput *i
 Status build_window_condition(const Build *build, Str *condition_out, Error *err) {
     TimeColumnKind kind;
     TRY(time_kind(build, &kind, err));
-    AUTO(strbuf) StrBuf sql = {0};
-    sql_identifier(&sql, build->task->model->time_column);
-    strbuf_text(&sql, " >= ");
-    wall_literal(&sql, build->window->start, kind, build->context->zone);
-    strbuf_text(&sql, " AND ");
-    sql_identifier(&sql, build->task->model->time_column);
-    strbuf_text(&sql, " < ");
-    wall_literal(&sql, build->window->end, kind, build->context->zone);
-    *condition_out = strbuf_copy(&sql, build->arena);
+    *condition_out =
+        window_condition(build->task->model->time_column, *build->window, kind, build->context->zone, build->arena);
     return OK;
 }
 

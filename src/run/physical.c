@@ -93,7 +93,8 @@ static void append_constraint(const PhysicalWork *work, const PhysicalObject *ob
     case PHYSICAL_UNIQUE_INDEX:
     case PHYSICAL_NOT_NULL:
     case PHYSICAL_KIND_COUNT:
-        return; /* no constraints of the table */
+        assert(false); /* no constraint of the table */
+        return;
     }
 }
 

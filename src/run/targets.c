@@ -55,12 +55,22 @@ static const Snapshot *find_checked(const Targets *targets, const Model *model) 
     return snapshot_index_find_checked(&targets->index, &targets->shown, model->name, model->fingerprint);
 }
 
+/* What environments show of a model, one after the other; NULL ends them. */
+static const Pointer *first_shown(const Targets *targets, const Model *model) {
+    return str_map_find(targets->shown_by_model, model->name);
+}
+
+static const Pointer *next_shown(const Targets *targets, const Pointer *pointer) {
+    const Pointer *next = pointer + 1;
+    bool is_last = next == targets->shown.items + targets->shown.count || !str_equal_fold(next->model, pointer->model);
+    return is_last ? NULL : next;
+}
+
 /* Who owns a relation: prod where it shows it, else the environment that showed it first (spec 04 §2). An empty name:
  * nobody shows it. */
 static Str owner_of(const Targets *targets, const Model *model, const Snapshot *snapshot) {
-    const Pointer *end = targets->shown.items + targets->shown.count;
-    const Pointer *pointer = str_map_find(targets->shown_by_model, model->name);
-    for (; pointer != NULL && pointer < end && str_equal_fold(pointer->model, model->name); pointer++) {
+    for (const Pointer *pointer = first_shown(targets, model); pointer != NULL;
+         pointer = next_shown(targets, pointer)) {
         const Snapshot *shown =
             snapshot_index_find(&targets->index, pointer->model, pointer->fingerprint, pointer->revision);
         if (shown != NULL && str_equal(shown->physical_schema, snapshot->physical_schema) &&
@@ -134,12 +144,10 @@ static Status place_forward(const Targets *targets, const Model *model, BuildTar
 }
 
 static void set_shown(const Targets *targets, const Model *model, BuildTarget *target) {
-    for (size_t i = 0; i < targets->shown.count; i++) {
-        const Pointer *pointer = &targets->shown.items[i];
-        if (str_equal_fold(pointer->model, model->name)) {
-            target->is_shown |= str_equal(pointer->fingerprint, model->fingerprint);
-            target->last_shown = pointer->promoted_at > target->last_shown ? pointer->promoted_at : target->last_shown;
-        }
+    for (const Pointer *pointer = first_shown(targets, model); pointer != NULL;
+         pointer = next_shown(targets, pointer)) {
+        target->is_shown |= str_equal(pointer->fingerprint, model->fingerprint);
+        target->last_shown = pointer->promoted_at > target->last_shown ? pointer->promoted_at : target->last_shown;
     }
 }
 

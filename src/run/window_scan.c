@@ -243,17 +243,20 @@ Window window_scan_range(const WindowScan *scan, Window window) {
     return range;
 }
 
-Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena) {
-    Window range = window_scan_range(scan, window);
+Str window_condition(Str column, Window window, TimeColumnKind kind, const Zone *zone, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
-    sql_identifier(&sql, scan->scan.column);
+    sql_identifier(&sql, column);
     strbuf_text(&sql, " >= ");
-    wall_literal(&sql, range.start, scan->kind, zone);
+    wall_literal(&sql, window.start, kind, zone);
     strbuf_text(&sql, " AND ");
-    sql_identifier(&sql, scan->scan.column);
+    sql_identifier(&sql, column);
     strbuf_text(&sql, " < ");
-    wall_literal(&sql, range.end, scan->kind, zone);
+    wall_literal(&sql, window.end, kind, zone);
     return strbuf_copy(&sql, arena);
+}
+
+Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena) {
+    return window_condition(scan->scan.column, window_scan_range(scan, window), scan->kind, zone, arena);
 }
 
 Str window_scan_condition_from(const WindowScan *scan, WallUs start, const Zone *zone, Arena *arena) {

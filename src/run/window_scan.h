@@ -29,7 +29,9 @@ MUST_CHECK Status window_scan_countable(EngineConnection *connection, const Rela
  * and by before and after of a declared scan. Exact when they lie on it. */
 Window window_scan_range(const WindowScan *scan, Window window);
 
-/* As a condition: "ts" >= … AND "ts" < …. */
+/* "ts" >= … AND "ts" < … */
+Str window_condition(Str column, Window window, TimeColumnKind kind, const Zone *zone, Arena *arena);
+/* The same of the scan's column and range. */
 Str window_scan_condition(const WindowScan *scan, Window window, const Zone *zone, Arena *arena);
 
 /* The same of everything from `start` on; of the rows without a time. */

@@ -50,6 +50,11 @@ class Target:
     def sql(self, text):
         return self.server.sql(f"SET search_path TO {self.schema}; {text}")
 
+    def annotate(self, default=""):
+        """Gives the delivered rows a column of somebody else."""
+        self.sql(f"ALTER TABLE t ADD COLUMN note text {default}")
+        self.sql("UPDATE t SET note = 'mine'")
+
     def rows(self, columns="id, v"):
         return self.sql(f'SELECT {columns} FROM t ORDER BY id, v COLLATE "C"')
 
@@ -129,8 +134,7 @@ def record_updates(target):
 def test_02_4_2_merge_leaves_what_it_does_not_produce(target):
     """An extra column stays, the UPDATE trigger fires for matched rows alone, an untouched row keeps its place."""
     target.start("strategy: merge, key: id", "(1,'a'), (2,'b')", "id, v")
-    target.sql("ALTER TABLE t ADD COLUMN note text")
-    target.sql("UPDATE t SET note = 'mine'")
+    target.annotate()
     record_updates(target)
     before = target.places("2")
     target.source("(1,'A'), (4,'d')", "id, v")
@@ -398,8 +402,7 @@ def test_02_4_3_a_keyed_window_takes_the_defaults_too(target):
 
 def test_02_4_5_a_hash_merge_takes_the_defaults_too(target):
     target.start("strategy: hash_merge, key: id", "(1,'a'), (2,'b')", "id, v")
-    target.sql("ALTER TABLE t ADD COLUMN note text DEFAULT 'theirs'")
-    target.sql("UPDATE t SET note = 'mine'")
+    target.annotate("DEFAULT 'theirs'")
     target.source("(1,'A'), (3,'c')", "id, v")
     target.project.ok("run")
     assert target.rows("id, v, note") == ["1|A|mine", "2|b|mine", "3|c|theirs"]
@@ -408,8 +411,7 @@ def test_02_4_5_a_hash_merge_takes_the_defaults_too(target):
 def test_02_4_4_full_merge_leaves_unchanged_rows_and_columns_of_others(target):
     """No trigger fires for them and they keep their place; a changed row keeps what others wrote beside it."""
     target.start("strategy: full_merge, key: id", "(1,'a'), (2,'b'), (3,'c')", "id, v")
-    target.sql("ALTER TABLE t ADD COLUMN note text")
-    target.sql("UPDATE t SET note = 'mine'")
+    target.annotate()
     record_updates(target)
     before = target.places("2")
     target.source("(1,'A'), (2,'b')", "id, v")
