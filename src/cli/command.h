@@ -16,6 +16,7 @@ typedef enum OptionType {
     OPTION_TYPE_DURATION,     /* microseconds; 0 without a unit too */
     OPTION_TYPE_TIME,         /* TimeUs */
     OPTION_TYPE_ENVIRONMENT,  /* an environment's name */
+    OPTION_TYPE_RANGE,        /* two words: a start and an end */
     OPTION_TYPE_TOTAL
 } OptionType;
 
@@ -57,6 +58,7 @@ typedef enum OptionId {
     OPTION_CONCURRENCY,
     OPTION_ORDER,
     OPTION_CATCH_UP,
+    OPTION_WINDOW,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,

@@ -56,6 +56,8 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Which windows of a model come first"},
     [OPTION_CATCH_UP]    = {"catch-up", 0, OPTION_TYPE_FLAG,
                             .summary = "Fill every complete window since the last one that is filled"},
+    [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
+                            .summary = "With what this window puts into the query"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -116,6 +118,11 @@ const Command command_table[] = {
      .arguments = {{"MODEL", .is_optional = true, .summary = "A model; without one, the whole graph"}},
      .options = O(PATH) | O(COLUMNS) | O(LINEAGE_FORMAT) | O(DEPTH) | O(JSON)},
 
+    {.name = "render", .summary = "Show the query of a model as it would run", .run = command_render,
+     .details = "Names are those of the tables it would read; with --window also the window's edges and clock.",
+     .arguments = {{"MODEL", .summary = "A model of SQL"}},
+     .options = O(ENV) | O(PATH) | O(WINDOW) | O(JSON)},
+
     {.name = "query", .summary = "Read from an environment with one SELECT", .run = command_query,
      .details = "Only reads: other statements, files, and tables that are not the project's are refused.\n"
                 "With --json, types are named as Arrow does: int64, string, decimal128(10, 2), timestamp[us].",
@@ -148,6 +155,7 @@ const size_t command_group_count = COUNT_OF(command_groups);
 static const bool type_takes_value[OPTION_TYPE_TOTAL] = {
     [OPTION_TYPE_TEXT]     = true, [OPTION_TYPE_LIST] = true, [OPTION_TYPE_NUMBER]      = true, [OPTION_TYPE_CHOICE] = true,
     [OPTION_TYPE_DURATION] = true, [OPTION_TYPE_TIME] = true, [OPTION_TYPE_ENVIRONMENT] = true,
+    [OPTION_TYPE_RANGE] = true,
 };
 /* clang-format on */
 

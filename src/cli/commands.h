@@ -16,6 +16,7 @@ Status command_intervals(struct Cli *cli, ErrorList *faults);
 Status command_models(struct Cli *cli, ErrorList *faults);
 Status command_lineage(struct Cli *cli, ErrorList *faults);
 Status command_query(struct Cli *cli, ErrorList *faults);
+Status command_render(struct Cli *cli, ErrorList *faults);
 Status command_env_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_run(struct Cli *cli, ErrorList *faults);

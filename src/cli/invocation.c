@@ -62,6 +62,14 @@ static void take_value_from_next_word(Scan *scan, GivenOption *option) {
     option->has_value = true;
 }
 
+/* The second word of a range. */
+static void take_end_from_next_word(Scan *scan, GivenOption *option) {
+    bool is_whole = !option->has_value || str_find_char(option->value, ' ') != STR_NOT_FOUND;
+    if (!is_whole && scan->next < scan->count) {
+        option->value = str_format(scan->arena, STR_FMT " %s", STR_ARG(option->value), scan->words[scan->next++]);
+    }
+}
+
 static bool takes_value(OptionId id) {
     return id != OPTION_COUNT && option_type_takes_value(option_table[id].type);
 }
@@ -73,6 +81,10 @@ static void scan_long(Scan *scan, Str word, Str name) {
         option.value = str_skip(word, name.size + 3);
     } else if (takes_value(option_find_name(ALL_OPTIONS, name))) {
         take_value_from_next_word(scan, &option);
+    }
+    OptionId id = option_find_name(ALL_OPTIONS, name);
+    if (id != OPTION_COUNT && option_table[id].type == OPTION_TYPE_RANGE) {
+        take_end_from_next_word(scan, &option);
     }
     given_option_vec_push(scan->arena, &scan->options, option);
 }
@@ -300,6 +312,20 @@ static Status read_environment(const Option *option, Str source, Str text, Optio
     return environment_check_name(text, err);
 }
 
+static Status read_range(const Option *option, Str source, Str text, OptionValue *value, Arena *arena, Error *err) {
+    size_t blank = str_find_char(text, ' ');
+    Str end = blank == STR_NOT_FOUND ? STR_EMPTY : str_trim(str_skip(text, blank));
+    if (blank == 0 || end.size == 0) {
+        return error_set(err, ERROR_USAGE, STR_FMT " needs two values (%s); got '" STR_FMT "'", STR_ARG(source),
+                         option->value_name, STR_ARG(text));
+    }
+    value->text = text;
+    value->list = (StrVec){0};
+    str_vec_push(arena, &value->list, str_slice(text, 0, blank));
+    str_vec_push(arena, &value->list, end);
+    return OK;
+}
+
 static const ValueReader value_readers[OPTION_TYPE_TOTAL] = {
     [OPTION_TYPE_FLAG] = read_flag,
     [OPTION_TYPE_COUNT] = read_flag,
@@ -311,6 +337,7 @@ static const ValueReader value_readers[OPTION_TYPE_TOTAL] = {
     [OPTION_TYPE_DURATION] = read_duration,
     [OPTION_TYPE_TIME] = read_time,
     [OPTION_TYPE_ENVIRONMENT] = read_environment,
+    [OPTION_TYPE_RANGE] = read_range,
 };
 
 static Str spelling(const GivenOption *given, Arena *arena) {
