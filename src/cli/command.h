@@ -59,6 +59,10 @@ typedef enum OptionId {
     OPTION_ORDER,
     OPTION_CATCH_UP,
     OPTION_WINDOW,
+    OPTION_TO,
+    OPTION_LIST_GENERATIONS,
+    OPTION_FORCE_DROP,
+    OPTION_GRACE,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,

@@ -58,6 +58,12 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Fill every complete window since the last one that is filled"},
     [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
                             .summary = "With what this window puts into the query"},
+    [OPTION_TO]          = {"to", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = INT64_MIN,
+                            .summary = "The generation to go back to; 0 is the one before the current"},
+    [OPTION_LIST_GENERATIONS] = {"list", 0, OPTION_TYPE_FLAG, .summary = "List the generations, move nothing"},
+    [OPTION_FORCE_DROP]  = {"force", 0, OPTION_TYPE_FLAG, .summary = "Also prod"},
+    [OPTION_GRACE]       = {"grace", 0, OPTION_TYPE_DURATION, "DUR", "7d",
+                            .summary = "Keep what was made or shown less long ago (30m, 12h, 7d); 0 keeps nothing"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -136,6 +142,31 @@ const Command command_table[] = {
 
     {.name = "env list", .summary = "List the environments and how far they are behind", .run = command_env_list,
      .options = O(PATH) | O(JSON)},
+
+    {.name = "env show", .summary = "Show what an environment serves of each model", .run = command_env_show,
+     .arguments = {{"NAME", .summary = "An environment"}}, .options = O(PATH) | O(JSON)},
+
+    {.name = "env diff", .summary = "Show the models that two environments serve differently", .run = command_env_diff,
+     .arguments = {{"A", .summary = "An environment"}, {"B", .summary = "Another one"}}, .options = O(PATH) | O(JSON)},
+
+    {.name = "env promote", .summary = "Let an environment serve what another one serves", .run = command_env_promote,
+     .details = "Builds nothing. The checks of what is taken over run first, and nothing moves when one blocks.",
+     .arguments = {{"FROM", .summary = "The environment that has it"}, {"TO", .summary = "The environment that gets it"}},
+     .options = O(PATH) | O(SELECT) | O(DRY_RUN) | O(JSON)},
+
+    {.name = "env rollback", .summary = "Let an environment serve what it served before", .run = command_env_rollback,
+     .details = "Builds nothing, and undoes nothing in tables that were changed in place. It is a promotion like any\n"
+                "other, so the next rollback goes forward again.",
+     .arguments = {{"NAME", "prod", .is_optional = true, .summary = "The environment"}},
+     .options = O(PATH) | O(TO) | O(LIST_GENERATIONS) | O(DRY_RUN) | O(JSON)},
+
+    {.name = "env drop", .summary = "Take the views of an environment away", .run = command_env_drop,
+     .arguments = {{"NAME", .summary = "The environment"}},
+     .options = O(PATH) | O(FORCE_DROP) | O(DRY_RUN) | O(JSON)},
+
+    {.name = "gc", .summary = "Drop tables that no environment serves any more", .run = command_gc,
+     .details = "Also trims events and check results older than 30 days, and all but 50 generations an environment.",
+     .options = O(PATH) | O(GRACE) | O(DRY_RUN) | O(JSON)},
 
     {.name = "checks list", .summary = "List recorded outcomes of checks, newest first", .run = command_checks_list,
      .options = O(PATH) | O(MODEL) | O(ENV_FILTER) | O(STATUS) | O(SINCE) | O(CHECKS_LIMIT) | O(JSON)},

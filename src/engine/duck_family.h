@@ -65,6 +65,7 @@ DuckConnection *family_duck(void *session);
 /* Brings what is known of PostgreSQL attachments up to date, unless statements or transactions run. */
 void family_refresh(FamilySession *session);
 
+Status family_owned_relations(void *session, Arena *arena, OwnedRelationVec *relations_out, Error *err);
 Status family_relations(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
 Status family_environment_views(void *session, Arena *arena, EngineViewVec *views_out, Error *err);
 Status family_missing_schemas(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out, Error *err);
@@ -90,6 +91,7 @@ Status family_load_extension(void *session, Str name, Error *err);
     .describe = family_describe,                            \
     .duck = family_duck,                                    \
     .relations = family_relations,                          \
+    .owned_relations = family_owned_relations,              \
     .environment_views = family_environment_views,          \
     .missing_schemas = family_missing_schemas,              \
     .relation_columns = family_relation_columns,            \

@@ -30,6 +30,27 @@ Status family_relations(void *session, Arena *arena, EngineRelationVec *relation
     return OK;
 }
 
+Status family_owned_relations(void *session, Arena *arena, OwnedRelationVec *relations_out, Error *err) {
+    const Str sql =
+        STR("SELECT schema_name, table_name, 'table', '' FROM duckdb_tables() WHERE " OWN_DATABASE " AND " OWNED_SCHEMA
+            " UNION ALL SELECT schema_name, view_name, 'view', sql FROM duckdb_views() WHERE " OWN_DATABASE
+            " AND " OWNED_SCHEMA " ORDER BY 1, 2");
+    DuckRows rows;
+    OwnedRelationVec relations = {0};
+
+    TRY(family_query(session, sql, arena, &rows, err));
+    for (size_t row = 0; row < rows.row_count; row++) {
+        OwnedRelation relation = {
+            .relation = {.schema = duck_cell(&rows, row, 0)->text, .name = duck_cell(&rows, row, 1)->text},
+            .kind = kind_of_cell(duck_cell(&rows, row, 2)),
+            .sql = duck_cell(&rows, row, 3)->text,
+        };
+        owned_relation_vec_push(arena, &relations, relation);
+    }
+    *relations_out = relations;
+    return OK;
+}
+
 /* The engine stores the text of a view in its own spelling: … AS SELECT * FROM interlace__silver."orders__0a…"; */
 #define VIEW_BODY "' AS SELECT \\* FROM (\"(?:[^\"]|\"\")+\"|[^\" .]+)\\.(\"(?:[^\"]|\"\")+\"|[^\" .;]+);?\\s*$'"
 

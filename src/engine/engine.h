@@ -136,6 +136,17 @@ DEFINE_VEC(EngineViewVec, engine_view_vec, EngineView)
 MUST_CHECK Status engine_catalog_load(EngineConnection *connection, Arena *arena, EngineCatalog **catalog_out,
                                       Error *err);
 RelationKind engine_catalog_kind(const EngineCatalog *catalog, SqlRelation relation);
+/* A relation in one of interlace's own schemas. */
+typedef struct OwnedRelation {
+    SqlRelation relation;
+    RelationKind kind;
+    Str sql; /* of a view: its text as the engine keeps it */
+} OwnedRelation;
+DEFINE_VEC(OwnedRelationVec, owned_relation_vec, OwnedRelation)
+/* By schema and name. */
+MUST_CHECK Status engine_owned_relations(EngineConnection *connection, Arena *arena, OwnedRelationVec *relations_out,
+                                         Error *err);
+
 /* Environment views, ordered by schema and name. */
 MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out,
                                            Error *err);

@@ -43,6 +43,11 @@ RelationKind engine_catalog_kind(const EngineCatalog *catalog, SqlRelation relat
     return kind != NULL ? *kind : RELATION_ABSENT;
 }
 
+Status engine_owned_relations(EngineConnection *connection, Arena *arena, OwnedRelationVec *relations_out, Error *err) {
+    TRY(engine_check_interrupt(connection, err));
+    return connection->engine->type->owned_relations(connection->session, arena, relations_out, err);
+}
+
 Status engine_environment_views(EngineConnection *connection, Arena *arena, EngineViewVec *views_out, Error *err) {
     TRY(engine_check_interrupt(connection, err));
     return connection->engine->type->environment_views(connection->session, arena, views_out, err);

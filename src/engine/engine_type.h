@@ -41,6 +41,7 @@ typedef struct EngineType {
     /* Where the rows lie outside of the database's own file; NULL, or an empty text: nowhere. */
     Status (*data_folder)(void *session, Arena *arena, Str *folder_out, Error *err);
     Status (*relations)(void *session, Arena *arena, EngineRelationVec *relations_out, Error *err);
+    Status (*owned_relations)(void *session, Arena *arena, OwnedRelationVec *relations_out, Error *err);
     Status (*environment_views)(void *session, Arena *arena, EngineViewVec *views_out, Error *err);
     Status (*missing_schemas)(void *session, const StrVec *wanted, Arena *arena, StrVec *missing_out, Error *err);
 

@@ -18,13 +18,12 @@ static IntentView view_of_model(const Plan *plan, const Model *model, SqlRelatio
     };
 }
 
-/* The view of a model that is known by its name alone: its file is gone. */
-static IntentView view_of_removed(const Plan *plan, Str name, Arena *arena) {
+IntentView promotion_view_of_name(const ProjectConfig *config, Str environment, Str name, Arena *arena) {
     size_t dot = str_find_last_char(name, '.');
     Str schema = dot == STR_NOT_FOUND ? STR("main") : str_slice(name, 0, dot);
     return (IntentView){
-        .engine = plan->project->config->default_engine,
-        .view_schema = environment_view_schema(arena, plan->environment, schema),
+        .engine = config->default_engine,
+        .view_schema = environment_view_schema(arena, environment, schema),
         .view_name = dot == STR_NOT_FOUND ? name : str_skip(name, dot + 1),
     };
 }
@@ -55,7 +54,8 @@ void promotion_intent(const Plan *plan, const BuildTarget *targets, Arena *arena
         const PlanChange *change = &plan->changes.items[i];
         if (change->type == CHANGE_REMOVED) {
             str_vec_push(arena, &intent.removed, change->name);
-            intent_view_vec_push(arena, &intent.views, view_of_removed(plan, change->name, arena));
+            intent_view_vec_push(arena, &intent.views,
+                                 promotion_view_of_name(plan->project->config, plan->environment, change->name, arena));
         }
     }
     *intent_out = intent;

@@ -12,6 +12,9 @@
  * the targets'. */
 void promotion_intent(const Plan *plan, const BuildTarget *targets, Arena *arena, Intent *intent_out);
 
+/* The view of a model that is known by its name alone, without a relation: as an intent it is dropped. */
+IntentView promotion_view_of_name(const ProjectConfig *config, Str environment, Str name, Arena *arena);
+
 /* What would stop the promotion later, before anything is built: a view name that an object of someone else occupies
  * (PlanError, names it), a schema that cannot be made. Creates the schemas of the views. */
 MUST_CHECK Status promotion_preflight(EngineConnection *connection, const EngineCatalog *catalog, const Intent *intent,

@@ -152,6 +152,27 @@ static const Migration migrations[] = {
                "ALTER TABLE snapshots ADD COLUMN physical_objects TEXT;"
 
                "PRAGMA user_version = 2;"},
+    {.version = 3,
+     .script = "CREATE TABLE reclaimed (" /* snapshots that gc took; is_dropped 0: their relation is still to go */
+               "  name TEXT NOT NULL COLLATE NOCASE,"
+               "  fingerprint TEXT NOT NULL,"
+               "  revision INTEGER NOT NULL,"
+               "  engine TEXT NOT NULL,"
+               "  physical_schema TEXT,"
+               "  physical_name TEXT,"
+               "  is_dropped INTEGER NOT NULL,"
+               "  PRIMARY KEY (name, fingerprint, revision)"
+               ") STRICT, WITHOUT ROWID;"
+
+               "CREATE TABLE orphans (" /* relations of interlace's schemas that no snapshot has, since when */
+               "  engine TEXT NOT NULL,"
+               "  schema TEXT NOT NULL,"
+               "  name TEXT NOT NULL,"
+               "  seen_at INTEGER NOT NULL,"
+               "  PRIMARY KEY (engine, schema, name)"
+               ") STRICT, WITHOUT ROWID;"
+
+               "PRAGMA user_version = 3;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "window/interval_set.h"
 
-#define STATE_FORMAT_VERSION 2
+#define STATE_FORMAT_VERSION 3
 
 typedef struct StateStore StateStore;
 typedef struct StateLock StateLock;
@@ -104,6 +104,25 @@ MUST_CHECK Status state_load_pointers(StateStore *store, Str environment, Arena 
 MUST_CHECK Status state_load_all_pointers(StateStore *store, Arena *arena, PointerVec *pointers_out, Error *err);
 MUST_CHECK Status state_load_environments(StateStore *store, Arena *arena, EnvironmentSummaryVec *list_out, Error *err);
 
+/* A mapping that an environment had; a new one is made only by a promotion that changes it (spec 03 §7). */
+typedef struct Generation {
+    int64_t number; /* from 1 */
+    TimeUs promoted_at;
+    Str command;
+    size_t model_count;
+} Generation;
+DEFINE_VEC(GenerationVec, generation_vec, Generation)
+
+/* Newest first. */
+MUST_CHECK Status state_load_generations(StateStore *store, Str environment, Arena *arena,
+                                         GenerationVec *generations_out, Error *err);
+/* Its mapping, by model name; promoted_at is 0. */
+MUST_CHECK Status state_load_generation(StateStore *store, Str environment, int64_t number, Arena *arena,
+                                        PointerVec *pointers_out, Error *err);
+/* Snapshots that gc took and that were not built again: what a mapping that names one of them cannot show any more. (An
+ * ephemeral model has a pointer and never a snapshot.) */
+MUST_CHECK Status state_load_reclaimed(StateStore *store, Arena *arena, PointerVec *pointers_out, Error *err);
+
 /* ---- Promotion: (a) intent, (b) views on the engine, (c) commit. Views can be made again at will. */
 typedef struct IntentView {
     Str engine;
@@ -118,7 +137,7 @@ typedef struct Intent {
     PointerVec put; /* pointers to set */
     StrVec removed; /* models whose pointer goes */
     IntentViewVec views;
-    Str command; /* "apply", … */
+    Str command; /* "apply", …; "env drop" leaves the history as it is: no generation for an empty mapping */
     TimeUs created_at;
 } Intent;
 DEFINE_VEC(IntentVec, intent_vec, Intent)
@@ -158,6 +177,39 @@ MUST_CHECK Status state_intent_commit(StateStore *store, StateLock *lock, const 
 /* Forgets an intent whose views cannot be made; fenced. Only right while none of its views has moved. */
 MUST_CHECK Status state_intent_abandon(StateStore *store, StateLock *lock, const Intent *intent, Error *err);
 MUST_CHECK Status state_load_intents(StateStore *store, Arena *arena, IntentVec *intents_out, Error *err);
+
+/* ---- Garbage (spec 03 §10). A snapshot that goes leaves a record in its place until its relation is dropped, and for
+ * as long as a generation names it; so a drop that fails, or a process that dies, is taken up by the next gc. */
+typedef struct ReclaimedSnapshot {
+    Str name, fingerprint;
+    int64_t revision;
+    Str engine, physical_schema, physical_name; /* an empty name: it has no relation of interlace's own */
+} ReclaimedSnapshot;
+DEFINE_VEC(ReclaimedSnapshotVec, reclaimed_snapshot_vec, ReclaimedSnapshot)
+
+/* What state_gc_take would take: neither an environment nor an intent has it, and it was made and last shown at
+ * `before` or earlier. `kept_out`: how many snapshots would be left. */
+MUST_CHECK Status state_gc_candidates(StateStore *store, TimeUs before, Arena *arena, ReclaimedSnapshotVec *found_out,
+                                      int64_t *kept_out, Error *err);
+/* One transaction, fenced: the snapshots go, with the ledgers of relations that no other snapshot has. */
+MUST_CHECK Status state_gc_take(StateStore *store, StateLock *lock, TimeUs before, Error *err);
+/* Those whose relation is still to be dropped, from this gc and from earlier ones. */
+MUST_CHECK Status state_gc_undropped(StateStore *store, Arena *arena, ReclaimedSnapshotVec *found_out, Error *err);
+/* The relation is gone, or belongs to another snapshot now. Fenced. */
+MUST_CHECK Status state_gc_dropped(StateStore *store, StateLock *lock, Str engine, Str schema, Str name, Error *err);
+MUST_CHECK Status state_relation_is_recorded(StateStore *store, Str engine, Str schema, Str name, bool *is_recorded_out,
+                                             Error *err);
+/* Since when a relation is known to have no snapshot: `now` when it is seen for the first time. Fenced. */
+MUST_CHECK Status state_orphan_note(StateStore *store, StateLock *lock, Str engine, Str schema, Str name, TimeUs now,
+                                    TimeUs *seen_at_out, Error *err);
+/* Forgets notes older than `before`, and those of relations that a snapshot has. Fenced. */
+MUST_CHECK Status state_orphans_forget(StateStore *store, StateLock *lock, TimeUs before, Error *err);
+
+typedef struct GcTrimmed {
+    int64_t events, checks, generations;
+} GcTrimmed;
+/* Events and check results older than `before`, all but the newest 50 generations of each environment. Fenced. */
+MUST_CHECK Status state_gc_trim(StateStore *store, StateLock *lock, TimeUs before, GcTrimmed *trimmed_out, Error *err);
 
 /* ---- Check results (spec 05 §5). */
 typedef struct CheckResult {

@@ -1,0 +1,261 @@
+/* First the snapshots go, in one transaction of the state, each leaving a record in its place; then the relations, one
+ * by one, each once more looked up in the state; then their records are marked. So a process that dies anywhere leaves
+ * only work for the next gc, and nothing that a pointer, a snapshot or a view of one needs is ever dropped. */
+#include "run/gc.h"
+
+#include "base/test_hooks.h"
+#include "run/apply.h"
+#include "run/cancel.h"
+
+#define SCRATCH_SCHEMA "interlace__xfer"
+#define DAY_US (INT64_C(86400) * 1000000)
+
+typedef struct Gc {
+    Session *session;
+    const GcRequest *request;
+    StateStore *state;
+    StateLock *lock;              /* NULL: a dry run */
+    EngineConnection *connection; /* NULL: there is no warehouse */
+    Str engine;
+    OwnedRelationVec owned;
+    StrMap *doomed; /* "schema.name" → OwnedRelation: what goes */
+    TimeUs now;
+    Arena *arena;
+    GcResult *out;
+} Gc;
+
+static bool is_cancelled(void *context) {
+    (void)context;
+    return cancel_requested();
+}
+
+static Status begin(Gc *gc, Error *err) {
+    gc->now = clock_now_us();
+    if (gc->request->dry_run) {
+        TRY(recovery_finish_if_needed(gc->session, err));
+        return session_state_for_reading(gc->session, &gc->state, err);
+    }
+    LockOptions options = {
+        .command = STR("gc"), .timeout_us = gc->request->lock_timeout_us, .is_cancelled = is_cancelled};
+    TRY(session_state_for_writing(gc->session, &gc->state, err));
+    TRY(state_lock_acquire(gc->state, &options, &gc->lock, err));
+    return recovery_finish(gc->session, gc->lock, err);
+}
+
+static Status open_warehouse(Gc *gc, Error *err) {
+    Engine *engine = NULL;
+    TRY(session_engine(gc->session, gc->request->dry_run, &engine, err));
+    gc->engine = engine_name(engine);
+    if (!engine_database_exists(engine)) {
+        return OK;
+    }
+    TRY(engine_connect(engine, &gc->connection, err));
+    return engine_owned_relations(gc->connection, gc->arena, &gc->owned, err);
+}
+
+/* ---- Which relations go */
+
+static Str relation_key(const Gc *gc, Str schema, Str name) {
+    return str_format(gc->arena, STR_FMT "." STR_FMT, STR_ARG(schema), STR_ARG(name));
+}
+
+static const OwnedRelation *find_owned(const Gc *gc, Str schema, Str name) {
+    for (size_t i = 0; i < gc->owned.count; i++) {
+        SqlRelation relation = gc->owned.items[i].relation;
+        if (str_equal_fold(relation.schema, schema) && str_equal_fold(relation.name, name)) {
+            return &gc->owned.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of those that stay. A name of a relation has a fingerprint in it: where it stands in a text, the relation is meant.
+ */
+static bool is_read_by_view(const Gc *gc, const OwnedRelation *relation) {
+    for (size_t i = 0; i < gc->owned.count; i++) {
+        const OwnedRelation *other = &gc->owned.items[i];
+        Str key = relation_key(gc, other->relation.schema, other->relation.name);
+        bool stays = other != relation && other->kind == RELATION_VIEW && !str_map_contains(gc->doomed, key);
+        if (stays && str_find(other->sql, relation->relation.name) != STR_NOT_FOUND) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void doom(Gc *gc, const OwnedRelation *relation) {
+    str_map_put(gc->doomed, relation_key(gc, relation->relation.schema, relation->relation.name),
+                (void *)(uintptr_t)relation);
+}
+
+static void skip_engine(Gc *gc, Str engine) {
+    if (!str_vec_contains(&gc->out->skipped, engine)) {
+        str_vec_push(gc->arena, &gc->out->skipped, engine);
+    }
+}
+
+/* A relation that another snapshot has too stays with it. */
+static Status doom_reclaimed(Gc *gc, const ReclaimedSnapshotVec *reclaimed, const StrMap *kept, Error *err) {
+    for (size_t i = 0; i < reclaimed->count; i++) {
+        const ReclaimedSnapshot *snapshot = &reclaimed->items[i];
+        Str key = relation_key(gc, snapshot->physical_schema, snapshot->physical_name);
+        const OwnedRelation *relation = find_owned(gc, snapshot->physical_schema, snapshot->physical_name);
+        bool is_own = str_starts_with(snapshot->physical_schema, STR("interlace__"));
+        if (is_own && !str_equal(snapshot->engine, gc->engine)) {
+            skip_engine(gc, snapshot->engine);
+        } else if (is_own && relation != NULL && !str_map_contains(kept, key)) {
+            doom(gc, relation);
+        } else if (is_own && gc->lock != NULL) {
+            TRY(state_gc_dropped(gc->state, gc->lock, snapshot->engine, snapshot->physical_schema,
+                                 snapshot->physical_name, err));
+        }
+    }
+    return OK;
+}
+
+/* What no snapshot has, and none had that gc knows of: left by a process that died, or by a deleted state. */
+static Status doom_orphans(Gc *gc, const StrMap *kept, const StrMap *reclaimed, Error *err) {
+    for (size_t i = 0; i < gc->owned.count; i++) {
+        const OwnedRelation *relation = &gc->owned.items[i];
+        Str schema = relation->relation.schema, name = relation->relation.name;
+        Str key = relation_key(gc, schema, name);
+        if (str_equal_fold(schema, STR(SCRATCH_SCHEMA))) {
+            doom(gc, relation);
+            continue;
+        }
+        if (str_map_contains(kept, key) || str_map_contains(reclaimed, key)) {
+            continue;
+        }
+        TimeUs seen_at = gc->now;
+        if (gc->lock != NULL) {
+            TRY(state_orphan_note(gc->state, gc->lock, gc->engine, schema, name, gc->now, &seen_at, err));
+        }
+        if (seen_at <= gc->now - gc->request->grace_us) {
+            doom(gc, relation);
+        }
+    }
+    return OK;
+}
+
+static StrMap *relations_of_snapshots(const Gc *gc, const SnapshotVec *snapshots, const ReclaimedSnapshotVec *without) {
+    StrMap *gone = str_map_create(gc->arena, STR_MAP_FOLD);
+    StrMap *kept = str_map_create(gc->arena, STR_MAP_FOLD);
+    for (size_t i = 0; i < without->count; i++) {
+        const ReclaimedSnapshot *row = &without->items[i];
+        Str key = str_format(gc->arena, STR_FMT " " STR_FMT " %lld", STR_ARG(row->name), STR_ARG(row->fingerprint),
+                             (long long)row->revision);
+        str_map_put(gone, key, gone);
+    }
+    for (size_t i = 0; i < snapshots->count; i++) {
+        const Snapshot *row = &snapshots->items[i];
+        Str key = str_format(gc->arena, STR_FMT " " STR_FMT " %lld", STR_ARG(row->name), STR_ARG(row->fingerprint),
+                             (long long)row->revision);
+        if (!str_map_contains(gone, key)) {
+            str_map_put(kept, relation_key(gc, row->physical_schema, row->physical_name), kept);
+        }
+    }
+    return kept;
+}
+
+static StrMap *relations_of_reclaimed(const Gc *gc, const ReclaimedSnapshotVec *rows) {
+    StrMap *relations = str_map_create(gc->arena, STR_MAP_FOLD);
+    for (size_t i = 0; i < rows->count; i++) {
+        str_map_put(relations, relation_key(gc, rows->items[i].physical_schema, rows->items[i].physical_name),
+                    relations);
+    }
+    return relations;
+}
+
+/* ---- Dropping */
+
+static Status drop_relation(Gc *gc, const OwnedRelation *relation, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_format(&sql, "DROP %s IF EXISTS ", relation->kind == RELATION_VIEW ? "VIEW" : "TABLE");
+    sql_relation(&sql, relation->relation);
+    SqlText text = sql_text_own(gc->arena, strbuf_copy(&sql, gc->arena));
+    TRY(test_hook("gc.drop", err));
+    return engine_execute(gc->connection, &text, NULL, err);
+}
+
+static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
+    Str schema = relation->relation.schema, name = relation->relation.name;
+    Str shown =
+        str_format(gc->arena, STR_FMT ":" STR_FMT "." STR_FMT, STR_ARG(gc->engine), STR_ARG(schema), STR_ARG(name));
+    if (is_read_by_view(gc, relation)) {
+        return OK; /* the next gc asks again */
+    }
+    if (gc->lock == NULL) {
+        str_vec_push(gc->arena, &gc->out->dropped, shown);
+        return OK;
+    }
+    bool is_recorded = false;
+    AUTO(error) Error reason = {0};
+    TRY(state_lock_check(gc->lock, err));
+    TRY(state_relation_is_recorded(gc->state, gc->engine, schema, name, &is_recorded, err));
+    if (!is_recorded && failed(drop_relation(gc, relation, &reason))) {
+        str_vec_push(gc->arena, &gc->out->failed,
+                     str_format(gc->arena, STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(reason.message)));
+        return OK;
+    }
+    if (!is_recorded) {
+        str_vec_push(gc->arena, &gc->out->dropped, shown);
+    }
+    return state_gc_dropped(gc->state, gc->lock, gc->engine, schema, name, err);
+}
+
+/* Views first: a table may be read by one that goes with it. */
+static Status drop_all(Gc *gc, Error *err) {
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < str_map_count(gc->doomed); i++) {
+            const OwnedRelation *relation = str_map_entries(gc->doomed)[i].value;
+            if ((relation->kind == RELATION_VIEW) == (pass == 0)) {
+                TRY(drop_one(gc, relation, err));
+            }
+        }
+    }
+    return OK;
+}
+
+/* ---- All */
+
+static Status take(Gc *gc, ReclaimedSnapshotVec *undropped_out, Error *err) {
+    TimeUs before = gc->now - gc->request->grace_us;
+    TRY(state_gc_candidates(gc->state, before, gc->arena, &gc->out->removed, &gc->out->kept, err));
+    TRY(state_gc_undropped(gc->state, gc->arena, undropped_out, err));
+    if (gc->lock == NULL) {
+        for (size_t i = 0; i < gc->out->removed.count; i++) {
+            reclaimed_snapshot_vec_push(gc->arena, undropped_out, gc->out->removed.items[i]);
+        }
+        return OK;
+    }
+    TRY(state_orphans_forget(gc->state, gc->lock, gc->now - GC_RECORD_DAYS * DAY_US, err));
+    TRY(state_gc_take(gc->state, gc->lock, before, err));
+    return state_gc_undropped(gc->state, gc->arena, undropped_out, err);
+}
+
+static Status collect(Gc *gc, Error *err) {
+    ReclaimedSnapshotVec undropped = {0};
+    SnapshotVec snapshots = {0};
+    TRY(begin(gc, err));
+    TRY(open_warehouse(gc, err));
+    TRY(take(gc, &undropped, err));
+    TRY(state_load_snapshots(gc->state, gc->arena, &snapshots, err));
+    StrMap *kept = relations_of_snapshots(gc, &snapshots, &gc->out->removed);
+    StrMap *reclaimed = relations_of_reclaimed(gc, &undropped);
+    gc->doomed = str_map_create(gc->arena, STR_MAP_FOLD);
+    TRY(doom_reclaimed(gc, &undropped, kept, err));
+    TRY(doom_orphans(gc, kept, reclaimed, err));
+    TRY(drop_all(gc, err));
+    if (gc->lock == NULL) {
+        return OK;
+    }
+    return state_gc_trim(gc->state, gc->lock, gc->now - GC_RECORD_DAYS * DAY_US, &gc->out->trimmed, err);
+}
+
+Status gc_run(Session *session, const GcRequest *request, Arena *arena, GcResult *result_out, Error *err) {
+    Gc gc = {.session = session, .request = request, .arena = arena, .out = result_out};
+    Status status = collect(&gc, err);
+    engine_release(gc.connection);
+    state_lock_release(gc.lock);
+    return status;
+}
