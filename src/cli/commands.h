@@ -19,6 +19,8 @@ Status command_query(struct Cli *cli, ErrorList *faults);
 Status command_env_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_run(struct Cli *cli, ErrorList *faults);
+Status command_checks_rows(struct Cli *cli, ErrorList *faults);
+Status command_test(struct Cli *cli, ErrorList *faults);
 Status command_version(struct Cli *cli, ErrorList *faults);
 Status command_docs_reference(struct Cli *cli, ErrorList *faults);
 

@@ -152,6 +152,10 @@ static const Migration migrations[] = {
                "ALTER TABLE snapshots ADD COLUMN physical_objects TEXT;"
 
                "PRAGMA user_version = 2;"},
+    {.version = 3,
+     .script = "ALTER TABLE check_results ADD COLUMN run_id TEXT;" /* NULL: recorded by an earlier format */
+
+               "PRAGMA user_version = 3;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 
