@@ -40,5 +40,6 @@ void check_write_record(const CheckResult *result, Arena *arena, JsonWriter *wri
     json_key(writer, STR("seconds"));
     json_double(writer, result->seconds);
     json_text_field(writer, STR("trigger"), result->trigger);
+    json_optional_text_field(writer, STR("run_id"), result->run_id);
     json_end_object(writer);
 }

@@ -36,6 +36,7 @@ bool cli_wants_json(const Cli *cli) {
     const Invocation *invocation = cli->invocation;
     return invocation_flag(invocation, OPTION_JSON) ||
            str_equal(invocation_text(invocation, OPTION_JSON_OR_LINES), STR("document")) ||
+           invocation_text(invocation, OPTION_JSON_OR_FULL).size > 0 ||
            str_equal(invocation_text(invocation, OPTION_LINEAGE_FORMAT), STR("json")) ||
            str_equal(invocation_text(invocation, OPTION_QUERY_FORMAT), STR("json"));
 }

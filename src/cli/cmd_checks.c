@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "cli/text_width.h"
 #include "run/apply.h"
+#include "run/check_rows.h"
 
 /* --- checks list -----------------------------------------------------------------------------------------------------
  */
@@ -137,13 +138,29 @@ Status command_checks_list(Cli *cli, ErrorList *faults) {
 /* --- checks run ------------------------------------------------------------------------------------------------------
  */
 
-static void print_outcomes_as_json(Cli *cli, const ChecksRunResult *result) {
-    JsonWriter *writer = cli_json_begin(cli);
+static void write_outcomes(const ChecksRunResult *result, JsonWriter *writer) {
     json_begin_array(writer);
     for (size_t i = 0; i < result->results.count; i++) {
         check_write_outcome(&result->results.items[i], writer);
     }
     json_end_array(writer);
+}
+
+static void print_outcomes_as_json(Cli *cli, const ChecksRunResult *result) {
+    JsonWriter *writer = cli_json_begin(cli);
+    if (str_equal(invocation_text(cli->invocation, OPTION_JSON_OR_FULL), STR("full"))) {
+        json_begin_object(writer);
+        json_text_field(writer, STR("environment"), invocation_text(cli->invocation, OPTION_ENV));
+        json_key(writer, STR("outcomes"));
+        write_outcomes(result, writer);
+        json_text_list_field(writer, STR("skipped"), result->skipped_models.items, result->skipped_models.count);
+        json_int_field(writer, STR("passed"), (int64_t)result->passed);
+        json_int_field(writer, STR("total"), (int64_t)result->results.count);
+        json_bool_field(writer, STR("blocked"), result->is_blocked);
+        json_end_object(writer);
+    } else {
+        write_outcomes(result, writer);
+    }
     cli_json_end(cli);
 }
 
@@ -181,6 +198,7 @@ static Status run_checks(Cli *cli, Session *session, Error *err) {
         .select = invocation_list(invocation, OPTION_SELECT),
         .exclude = invocation_list(invocation, OPTION_EXCLUDE),
         .strict = invocation_flag(invocation, OPTION_STRICT),
+        .fail_fast = invocation_flag(invocation, OPTION_FAIL_FAST),
     };
     AUTO(checks_run_result) ChecksRunResult *result = NULL;
     TRY(checks_run(session, &options, &result, err));
@@ -198,5 +216,83 @@ Status command_checks_run(Cli *cli, ErrorList *faults) {
     AUTO(session) Session *session = NULL;
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
     CLI_TRY(run_checks(cli, session, &err));
+    return OK;
+}
+
+/* --- checks rows -----------------------------------------------------------------------------------------------------
+ */
+
+static void print_rows(Cli *cli, const CheckRows *rows) {
+    const ConfigValue *columns = config_find(rows->sample, STR("columns")),
+                      *lines = config_find(rows->sample, STR("rows"));
+    TableColumn *titles = ARENA_NEW_ARRAY(cli->arena, TableColumn, columns->count);
+    TableCell *cells = ARENA_NEW_ARRAY(cli->arena, TableCell, columns->count);
+    for (size_t i = 0; i < columns->count; i++) {
+        titles[i] = (TableColumn){.title = str_to_c(cli->arena, columns->items[i]->text)};
+    }
+    Table *table = table_create(cli->arena, STR_EMPTY, titles, columns->count);
+    for (size_t row = 0; row < rows->count; row++) {
+        const ConfigValue *line = lines->items[row];
+        for (size_t i = 0; i < columns->count; i++) {
+            bool is_null = line->items[i]->kind == CONFIG_NULL;
+            cells[i] = is_null ? CELL_STYLED(STR("NULL"), STYLE_DIM) : CELL(line->items[i]->text);
+        }
+        table_add(table, cells);
+    }
+    table_write(table, &cli->out, &cli->text);
+}
+
+static void print_rows_as_json(Cli *cli, const CheckRows *rows) {
+    JsonWriter *writer = cli_json_begin(cli);
+    json_begin_object(writer);
+    json_text_field(writer, STR("model"), rows->result.model);
+    json_text_field(writer, STR("check"), rows->result.check_name);
+    json_text_field(writer, STR("status"), rows->result.status);
+    json_int_field(writer, STR("failures"), rows->result.failures);
+    json_text_field(writer, STR("executed_at"), time_format_iso(cli->arena, rows->result.executed_at));
+    json_key(writer, STR("columns"));
+    if (rows->sample == NULL) {
+        json_begin_array(writer);
+        json_end_array(writer);
+    } else {
+        json_config(writer, config_find(rows->sample, STR("columns")));
+    }
+    json_key(writer, STR("rows"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < rows->count; i++) {
+        json_config(writer, config_find(rows->sample, STR("rows"))->items[i]);
+    }
+    json_end_array(writer);
+    json_end_object(writer);
+    cli_json_end(cli);
+}
+
+static Status show_rows(Cli *cli, Session *session, Error *err) {
+    CheckRowsOptions options = {
+        .environment = invocation_text(cli->invocation, OPTION_ENV),
+        .model = invocation_argument(cli->invocation, 0),
+        .check = invocation_argument(cli->invocation, 1),
+        .limit = invocation_number(cli->invocation, OPTION_ROWS_LIMIT),
+    };
+    CheckRows rows = {0};
+    TRY(check_rows_load(session, &options, cli->arena, &rows, err));
+    if (cli_wants_json(cli)) {
+        print_rows_as_json(cli, &rows);
+        return OK;
+    }
+    if (rows.count > 0) {
+        print_rows(cli, &rows);
+    }
+    cli_line(cli, "%zu of " STR_FMT " failure(s) of " STR_FMT "." STR_FMT " in '" STR_FMT "'", rows.count,
+             STR_ARG(number_text(cli->arena, rows.result.failures)), STR_ARG(rows.result.model),
+             STR_ARG(rows.result.check_name), STR_ARG(options.environment));
+    return OK;
+}
+
+Status command_checks_rows(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(show_rows(cli, session, &err));
     return OK;
 }

@@ -40,6 +40,14 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Only outcomes of this status"},
     [OPTION_SINCE]       = {"since", 0, OPTION_TYPE_TIME, "ISO", .summary = "Only outcomes from then on"},
     [OPTION_CHECKS_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "20", .minimum = 1, .summary = "At most so many outcomes"},
+    [OPTION_UPDATE_GOLDEN] = {"update-golden", 0, OPTION_TYPE_FLAG, .summary = "Write the golden files instead of comparing"},
+    [OPTION_JUNIT]       = {"junit", 0, OPTION_TYPE_TEXT, "FILE", .summary = "Also write the outcomes as JUnit XML"},
+    [OPTION_NOW]         = {"now", 0, OPTION_TYPE_TIME, "ISO", .summary = "What the models take for the present time"},
+    [OPTION_ROWS_LIMIT]  = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "25", .minimum = 1,
+                            .summary = "At most so many rows, up to 100"},
+    [OPTION_FAIL_FAST]   = {"fail-fast", 0, OPTION_TYPE_FLAG, .summary = "Begin no further model after a blocking outcome"},
+    [OPTION_JSON_OR_FULL] = {"json", 0, OPTION_TYPE_MAYBE_CHOICE, "full", .choices = "document full",
+                            .summary = "One JSON document on stdout; with =full what was skipped, too"},
     [OPTION_CHECK]       = {"check", 0, OPTION_TYPE_TEXT, "NAME", .summary = "Only the check of this name"},
     [OPTION_QUERY_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "100", .minimum = 1,
                             .summary = "At most so many rows, up to 10,000"},
@@ -140,6 +148,10 @@ const Command command_table[] = {
      .arguments = {{"SQL", .summary = "The query; - reads it from stdin"}},
      .options = O(ENV) | O(PATH) | O(QUERY_LIMIT) | O(QUERY_FORMAT) | O(JSON)},
 
+    {.name = "test", .summary = "Build models from fixture files and compare them with golden files", .run = command_test,
+     .details = "Works in a database in memory: state and warehouse are not touched. Files are below tests/.",
+     .options = O(PATH) | SELECTION | O(UPDATE_GOLDEN) | O(NOW) | O(JUNIT) | O(JSON)},
+
     {.name = "env list", .summary = "List the environments and how far they are behind", .run = command_env_list,
      .options = O(PATH) | O(JSON)},
 
@@ -172,7 +184,12 @@ const Command command_table[] = {
      .options = O(PATH) | O(MODEL) | O(ENV_FILTER) | O(STATUS) | O(SINCE) | O(CHECKS_LIMIT) | O(JSON)},
 
     {.name = "checks run", .summary = "Check what an environment serves, without building", .run = command_checks_run,
-     .options = O(ENV) | O(PATH) | SELECTION | O(CHECK) | O(STRICT) | O(JSON)},
+     .options = O(ENV) | O(PATH) | SELECTION | O(CHECK) | O(FAIL_FAST) | O(STRICT) | O(JSON_OR_FULL)},
+
+    {.name = "checks rows", .summary = "Show the rows that a check finds wrong", .run = command_checks_rows,
+     .details = "As the last check of that environment saw them, also when its build was rolled back. Up to 100 are kept.",
+     .arguments = {{"MODEL", .summary = "A model"}, {"CHECK", .summary = "The name of one of its checks"}},
+     .options = O(ENV) | O(PATH) | O(ROWS_LIMIT) | O(JSON)},
 
     {.name = "version", .summary = "Show the version and what this build works with", .run = command_version,
      .options = O(JSON)},

@@ -97,6 +97,7 @@ typedef struct ChecksRunResult {
     Arena *arena;
     CheckResultVec results; /* dependency order */
     StrVec skipped;         /* "m — not promoted in 'dev'" */
+    StrVec skipped_models;  /* their names */
     size_t passed;
     bool is_blocked; /* an outcome of severity error (or warn, when strict) did not pass */
 } ChecksRunResult;
@@ -107,6 +108,7 @@ typedef struct ChecksRunOptions {
     Str environment, check; /* check empty: all */
     const StrVec *select, *exclude;
     bool strict;
+    bool fail_fast; /* no further model begins after an outcome that blocks */
 } ChecksRunOptions;
 MUST_CHECK Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out,
                              Error *err);

@@ -159,6 +159,7 @@ static CheckResult result_of(const CheckRun *run, const Check *check, const Chec
         .executed_at = clock_now_us(),
         .seconds = seconds,
         .trigger = run->trigger,
+        .run_id = run->session->run_id,
         .sample_json = outcome->sample_json,
     };
 }

@@ -48,6 +48,22 @@ static RelationMap promoted_relations(const Plan *plan, Arena *arena) {
     return map;
 }
 
+static void skip(ChecksRun *run, const Model *model, Str reason) {
+    Arena *arena = run->result->arena;
+    str_vec_push(arena, &run->result->skipped_models, model->name);
+    str_vec_push(arena, &run->result->skipped,
+                 str_format(arena, STR_FMT " — " STR_FMT, STR_ARG(model->name), STR_ARG(reason)));
+}
+
+static bool has_blocking_outcome(const ChecksRun *run) {
+    for (size_t i = 0; i < run->result->results.count; i++) {
+        if (check_result_is_blocking(&run->result->results.items[i], run->options->strict)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static Status run_model(ChecksRun *run, const Model *model, Error *err) {
     ChecksRunResult *result = run->result;
     if (model->checks.count == 0) {
@@ -55,9 +71,12 @@ static Status run_model(ChecksRun *run, const Model *model, Error *err) {
     }
     const Snapshot *snapshot = run->plan->current[model->index];
     if (snapshot == NULL) {
-        Str line = str_format(result->arena, STR_FMT " — not promoted in '" STR_FMT "'", STR_ARG(model->name),
-                              STR_ARG(run->options->environment));
-        str_vec_push(result->arena, &result->skipped, line);
+        skip(run, model,
+             str_format(result->arena, "not promoted in '" STR_FMT "'", STR_ARG(run->options->environment)));
+        return OK;
+    }
+    if (run->options->fail_fast && has_blocking_outcome(run)) {
+        skip(run, model, STR("not begun after a failure"));
         return OK;
     }
     CheckRun check_run = {
@@ -97,9 +116,8 @@ static Status run_selected(ChecksRun *run, const Selection *selection, Error *er
     ChecksRunResult *result = run->result;
     for (size_t i = 0; i < result->results.count; i++) {
         result->passed += str_equal(result->results.items[i].status, STR("passed"));
-        result->is_blocked =
-            result->is_blocked || check_result_is_blocking(&result->results.items[i], run->options->strict);
     }
+    result->is_blocked = has_blocking_outcome(run);
     return state_record_checks(run->state, &result->results, err);
 }
 

@@ -172,6 +172,8 @@ static const Migration migrations[] = {
                "  PRIMARY KEY (engine, schema, name)"
                ") STRICT, WITHOUT ROWID;"
 
+               "ALTER TABLE check_results ADD COLUMN run_id TEXT;" /* NULL: recorded by an earlier format */
+
                "PRAGMA user_version = 3;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");

@@ -220,12 +220,13 @@ typedef struct CheckResult {
     TimeUs executed_at;
     double seconds;
     Str trigger;     /* apply, run, adhoc */
+    Str run_id;      /* of the command; empty: recorded by format 2 */
     Str sample_json; /* up to 100 failing rows {"columns": […], "rows": [[…]]}; empty: none */
 } CheckResult;
 DEFINE_VEC(CheckResultVec, check_result_vec, CheckResult)
 
 typedef struct CheckResultFilter {
-    Str model, environment, status; /* empty: any */
+    Str model, environment, status, check; /* empty: any */
     TimeUs since;                   /* 0: any */
     int64_t limit;                  /* 0: none */
 } CheckResultFilter;

@@ -338,6 +338,78 @@ def test_05_5_5_json_is_one_document_also_on_failure(shop):
     assert result.json["error"]["kind"] == "CheckError"
 
 
+@pytest.mark.parametrize(
+    ("check", "ids"),
+    [
+        ("{unique: order_id}", [3, 3]),
+        ("{not_null: amount}", [3]),
+        ("{accepted_values: {column: status, values: [open, closed]}}", [3]),
+        ("{range: {column: amount, min: 11}}", [1, 3]),
+        ("{pattern: {column: email, regex: '.+@.+'}}", [3]),
+        ("{relationships: {column: customer_id, to: customers, field: id}}", [3]),
+        ("{expression: {expression: 'amount > 11'}}", [1, 3]),
+        ("{sql: {query: 'SELECT * FROM {table} WHERE order_id < 3'}}", [1, 2]),
+    ],
+)
+def test_05_5_4_the_failing_rows_are_exactly_the_bad_ones(shop, check, ids):
+    shop.write({"models/orders.sql": orders(check)})
+    shop.fails("apply")
+    name = shop.json("checks", "list", "--model", "orders")[0]["check_name"]
+    found = shop.json("checks", "rows", "orders", name)
+    assert found["columns"][0] == "order_id"
+    assert sorted(row[0] for row in found["rows"]) == ids
+    assert len(shop.json("checks", "rows", "orders", name, "--limit", "1")["rows"]) == 1
+
+
+def test_05_5_4_at_most_100_rows_are_kept_also_of_a_write_that_was_rolled_back(project):
+    project.write({"models/a.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    project.write(
+        {
+            "models/a.sql": "/* interlace: {checks: [{range: {column: id, max: 0}}]} */ SELECT range AS id FROM range(1, 301)"
+        }
+    )
+    project.fails("apply", "--force")
+    assert len(project.json("checks", "rows", "a", "range_id", "--limit", "1000")["rows"]) == 100
+    assert "25 of 300 failure(s) of a.range_id in 'prod'" in project.ok("checks", "rows", "a", "range_id").stdout
+    project.write({"models/a.sql": "/* interlace: {checks: [{range: {column: id, max: 0}}]} */ SELECT 1 AS id"})
+    [ran] = project.json("checks", "run", code=1)
+    assert ran["failures"] == 1
+    assert project.json("checks", "rows", "a", "range_id")["rows"] == [[1]]
+
+
+def test_a_check_without_rows_says_why(shop):
+    shop.write({"models/orders.sql": orders("{row_count: {min: 9}}, {not_null: order_id}, {not_null: nosuch}")})
+    assert "has not run in 'prod'" in shop.fails("checks", "rows", "orders", "row_count").stderr
+    shop.fails("apply")
+    assert "judges the table" in shop.fails("checks", "rows", "orders", "row_count").stderr
+    assert "could not run" in shop.fails("checks", "rows", "orders", "not_null_nosuch").stderr
+    assert "row_count, not_null_order_id" in shop.fails("checks", "rows", "orders", "other").stderr
+    assert "0 of 0 failure(s)" in shop.ok("checks", "rows", "orders", "not_null_order_id").stdout
+
+
+def test_checks_run_can_stop_early_and_tells_what_was_skipped(project):
+    bad = "/* interlace: {checks: [{row_count: {min: 2}}]} */ SELECT 1 AS id"
+    project.write({"models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    project.write({"models/a.sql": bad, "models/b.sql": bad, "models/c.sql": bad})
+    result = project.run("checks", "run", "--json=full", "--fail-fast")
+    assert result.code == 1
+    full = result.json
+    assert [outcome["model"] for outcome in full["outcomes"]] == ["a"]
+    assert full["skipped"] == ["b", "c"]
+    assert (full["passed"], full["total"], full["blocked"]) == (0, 1, True)
+    assert len(project.json("checks", "run", code=1)) == 2
+
+
+def test_the_history_tells_the_command_and_its_kind(project):
+    project.write({"models/a.sql": "/* interlace: {checks: [{not_null: id}]} */ SELECT 1 AS id"})
+    project.ok("apply", env={"INTERLACE_RUN_ID": "first"})
+    project.ok("checks", "run", env={"INTERLACE_RUN_ID": "second"})
+    found = [(r["trigger"], r["run_id"], r["seconds"] >= 0) for r in project.json("checks", "list")]
+    assert found == [("adhoc", "second", True), ("apply", "first", True)]
+
+
 # --- 05 §6 and 01 §11: contracts ------------------------------------------------------------------------------------
 
 
