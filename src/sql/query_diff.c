@@ -344,13 +344,25 @@ static size_t decisive_offset(const Comparison *c) {
     return STR_NOT_FOUND;
 }
 
+static const char *what_happened(const Comparison *c) {
+    const StrVec *touched = &c->diff->touched;
+    size_t gone = 0;
+    for (size_t i = 0; i < touched->count; i++) {
+        gone += find_item(c->after->query, touched->items[i]) == NULL;
+    }
+    if (gone == 0) {
+        return "changed";
+    }
+    return gone < touched->count ? "changed or went" : gone == 1 ? "is gone" : "are gone";
+}
+
 static void settle(Comparison *c) {
     QueryDiff *diff = c->diff;
     bool is_touched = diff->touched.count > 0;
     diff->kind = is_touched ? QUERY_DIFF_TOUCHED : QUERY_DIFF_ADDED;
     Str names = list_names(is_touched ? &diff->touched : &diff->added, c->arena);
     bool is_one = (is_touched ? diff->touched.count : diff->added.count) == 1;
-    diff->reason = is_touched ? str_format(c->arena, STR_FMT " changed or went", STR_ARG(names))
+    diff->reason = is_touched ? str_format(c->arena, STR_FMT " %s", STR_ARG(names), what_happened(c))
                               : str_format(c->arena, STR_FMT " %s new", STR_ARG(names), is_one ? "is" : "are");
     diff->offset = decisive_offset(c);
 }

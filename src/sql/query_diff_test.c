@@ -136,7 +136,8 @@ static void a_reason_names_what_decides(void **state) {
         size_t offset;
     } cases[] = {
         {"SELECT 1 AS x", "SELECT 1 AS x, 2 AS y, 3 AS z", "columns 'y', 'z' are new", 15},
-        {"SELECT 1 AS x, 2 AS y", "SELECT 1 AS x, 20 AS y", "column 'y' changed or went", 15},
+        {"SELECT 1 AS x, 2 AS y", "SELECT 1 AS x, 20 AS y", "column 'y' changed", 15},
+        {"SELECT 1 AS x, 2 AS y", "SELECT 1 AS x", "column 'y' is gone", STR_NOT_FOUND},
         {"SELECT a FROM t", "SELECT a FROM t WHERE a > 1", "its WHERE changed", STR_NOT_FOUND},
         {"SELECT g FROM t GROUP BY g", "SELECT g FROM t GROUP BY g, h", "its GROUP BY changed", STR_NOT_FOUND},
         {"SELECT a FROM t", "SELECT a, unnest(l) AS e FROM t",
