@@ -158,13 +158,15 @@ static Str action_text(const PlanTask *task) {
     static const Str texts[] = {
         [TASK_BUILD] = STR_INIT("; has to be built"),
         [TASK_REUSE] = STR_INIT("; this version was built before, so its table is reused"),
-        [TASK_RECREATE] = STR_INIT("; its rows are proven to be the same: the view is made anew over the present tables"),
+        [TASK_RECREATE] =
+            STR_INIT("; its rows are proven to be the same: the view is made anew over the present tables"),
         [TASK_RECORD] = STR_INIT("; part of the queries that read it, so nothing is built"),
     };
     if (task != NULL && task->history != NULL) {
         return STR("; its rows are copied, and the new definition goes on from there");
     }
-    if (task != NULL && task->action == TASK_REUSE && !str_equal(task->snapshot->fingerprint, task->model->fingerprint)) {
+    if (task != NULL && task->action == TASK_REUSE &&
+        !str_equal(task->snapshot->fingerprint, task->model->fingerprint)) {
         return STR("; its rows are proven to be the same, so its table is kept");
     }
     return task == NULL ? STR_EMPTY : texts[task->action];

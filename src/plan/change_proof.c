@@ -23,9 +23,16 @@ static bool is_worse(const ChangeProof *a, const ChangeProof *b) {
 static void add_names(Arena *arena, StrVec *names, const StrVec *more) {
     for (size_t i = 0; i < more->count; i++) {
         if (!str_vec_contains_fold(names, more->items[i])) {
-            str_vec_push(arena, names, more->items[i]);
+            str_vec_push(arena, names, str_copy(arena, more->items[i]));
         }
     }
+}
+
+/* Names of a query live no longer than its tree. */
+static StrVec copy_names(const Proving *proving, const StrVec *names) {
+    StrVec copies = {0};
+    add_names(proving->arena, &copies, names);
+    return copies;
 }
 
 static void take_verdict(const Proving *proving, ChangeProof *proof, const ChangeProof *verdict) {
@@ -124,8 +131,8 @@ static Str changed_keys(const Proving *proving, Str before, Str after) {
 
 static ChangeProof prove_configuration(const Proving *proving, const Model *model, const Snapshot *previous) {
     Str keys = changed_keys(proving, previous->config_json, model->config_json);
-    return all_may_differ(VERDICT(proving, "its configuration changed%s" STR_FMT, keys.size > 0 ? ": " : "",
-                                  STR_ARG(keys)));
+    return all_may_differ(
+        VERDICT(proving, "its configuration changed%s" STR_FMT, keys.size > 0 ? ": " : "", STR_ARG(keys)));
 }
 
 static ChangeProof prove_python(const Model *model, const Snapshot *previous) {
@@ -144,14 +151,11 @@ static ChangeProof proof_of_diff(const Proving *proving, const Model *model, con
     ChangeProof proof = {
         .impact = impacts[diff->kind],
         .is_breaking = diff->kind >= QUERY_DIFF_TOUCHED,
-        .added = diff->added,
-        .touched = diff->touched,
-        .impacted = diff->kind == QUERY_DIFF_ADDED ? diff->added : diff->touched,
+        .added = copy_names(proving, &diff->added),
+        .touched = copy_names(proving, &diff->touched),
         .reason = diff->reason,
     };
-    if (diff->kind == QUERY_DIFF_ALL) {
-        proof.added = proof.touched = proof.impacted = (StrVec){0};
-    }
+    proof.impacted = diff->kind == QUERY_DIFF_ADDED ? proof.added : proof.touched;
     if (diff->offset != STR_NOT_FOUND) {
         proof.place = sql_text_place(&model->query, diff->offset, proving->arena);
     }
@@ -185,7 +189,8 @@ static Status prove_edit(Proving *proving, const Model *model, const Snapshot *p
                &(QueryVersion){.text = model->query.text, .query = after}, proving->arena, &diff);
     *proof_out = proof_of_diff(proving, model, &diff);
     if (diff.kind != QUERY_DIFF_ALL && !is_recorded_over_promoted(proving, model, previous)) {
-        *proof_out = all_may_differ(STR("it was built from other versions of its upstreams than the environment shows"));
+        *proof_out =
+            all_may_differ(STR("it was built from other versions of its upstreams than the environment shows"));
     }
     return OK;
 }
@@ -216,8 +221,8 @@ static Status prove_own(Proving *proving, const Model *model, ChangeProof *proof
 static Status read_consumption(Proving *proving, const Model *model, const Model *upstream,
                                QueryConsumption *consumption_out, Error *err) {
     if (model->kind == MODEL_PYTHON) {
-        *consumption_out = (QueryConsumption){.all_reason = STR("it is a Python model"),
-                                              .open_reason = STR("it is a Python model")};
+        *consumption_out =
+            (QueryConsumption){.all_reason = STR("it is a Python model"), .open_reason = STR("it is a Python model")};
         return OK;
     }
     const Query *query = NULL;
@@ -241,7 +246,7 @@ static StrVec common_names(const Proving *proving, const StrVec *a, const StrVec
     StrVec common = {0};
     for (size_t i = 0; i < a->count; i++) {
         if (str_vec_contains_fold(b, a->items[i])) {
-            str_vec_push(proving->arena, &common, a->items[i]);
+            str_vec_push(proving->arena, &common, str_copy(proving->arena, a->items[i]));
         }
     }
     return common;
@@ -258,8 +263,9 @@ static ChangeProof judge_touched(const Proving *proving, const Model *upstream, 
     Str touched = quoted_list(proving, &change->touched);
     StrVec hits = common_names(proving, &use->columns, &change->touched);
     if (use->all_reason.size > 0) {
-        verdict.reason = VERDICT(proving, "may use any column of " STR_FMT " (" STR_FMT "), of which " STR_FMT " changed",
-                                 STR_ARG(upstream->name), STR_ARG(use->all_reason), STR_ARG(touched));
+        verdict.reason =
+            VERDICT(proving, "may use any column of " STR_FMT " (" STR_FMT "), of which " STR_FMT " changed",
+                    STR_ARG(upstream->name), STR_ARG(use->all_reason), STR_ARG(touched));
         return verdict;
     }
     if (hits.count > 0) {
@@ -310,8 +316,9 @@ static Status judge_upstream(Proving *proving, const Model *model, const Model *
     if (change->impact == IMPACT_CLEAN || change->impact == IMPACT_ALL) {
         verdict.impact = change->impact;
         verdict.is_breaking = change->is_breaking;
-        verdict.reason = VERDICT(proving, change->impact == IMPACT_ALL ? "the rows of " STR_FMT " may differ"
-                                                                       : "the rows of " STR_FMT " are the same",
+        verdict.reason = VERDICT(proving,
+                                 change->impact == IMPACT_ALL ? "the rows of " STR_FMT " may differ"
+                                                              : "the rows of " STR_FMT " are the same",
                                  STR_ARG(upstream->name));
         take_verdict(proving, proof, &verdict);
         return OK;
@@ -341,9 +348,9 @@ static Status judge_rebuild(Proving *proving, const Model *model, ChangeProof *p
         return OK;
     }
     if (model->materialise == MATERIALISE_VIRTUAL && strategy_is_accumulating(model->strategy) && !proof->is_breaking) {
-        ChangeProof verdict = all_may_differ(VERDICT(
-            proving, STR_FMT ", and a new table has none of the rows that strategy %s kept", STR_ARG(proof->reason),
-            strategy_name(model->strategy)));
+        ChangeProof verdict =
+            all_may_differ(VERDICT(proving, STR_FMT ", and a new table has none of the rows that strategy %s kept",
+                                   STR_ARG(proof->reason), strategy_name(model->strategy)));
         verdict.upstream = proof->upstream;
         *proof = verdict;
         return OK;
@@ -355,9 +362,9 @@ static Status judge_rebuild(Proving *proving, const Model *model, ChangeProof *p
     TRY(read_model(proving, model, &query, err));
     Str chance = query_undetermined(query, proving->arena);
     if (chance.size > 0) {
-        ChangeProof verdict =
-            all_may_differ(VERDICT(proving, STR_FMT ", and built again its old columns may come out otherwise: " STR_FMT,
-                                   STR_ARG(proof->reason), STR_ARG(chance)));
+        ChangeProof verdict = all_may_differ(
+            VERDICT(proving, STR_FMT ", and built again its old columns may come out otherwise: " STR_FMT,
+                    STR_ARG(proof->reason), STR_ARG(chance)));
         verdict.upstream = proof->upstream;
         verdict.place = proof->place;
         *proof = verdict;

@@ -39,13 +39,14 @@ typedef struct PlanChange {
     bool reused;
     StrVec impacted_columns;  /* that the change is about, as far as it is known */
     const ChangeProof *proof; /* why it is what it is; NULL: removed */
-    Str blocking; /* why a delivery refuses it, whatever --force says; empty: nothing does */
+    Str blocking;             /* why a delivery refuses it, whatever --force says; empty: nothing does */
 } PlanChange;
 DEFINE_VEC(PlanChangeVec, plan_change_vec, PlanChange)
 
 typedef enum TaskAction {
-    TASK_BUILD, /* compute the relation (or create the view of a `view` model) and check it */
-    TASK_REUSE, /* the relation of `snapshot` holds the rows already: check it, then move the view; build when it is gone */
+    TASK_BUILD,    /* compute the relation (or create the view of a `view` model) and check it */
+    TASK_REUSE,    /* the relation of `snapshot` holds the rows already: check it, then move the view; build when it is
+                      gone */
     TASK_RECREATE, /* a `view` model whose rows are proven to be the same: it is made anew over the present relations */
     TASK_RECORD    /* ephemeral: only the pointer moves */
 } TaskAction;

@@ -46,4 +46,3 @@ Status build_reconcile_physical(Build *build, Error *err) {
 Status build_create_physical(Build *build, Error *err) {
     return physical_create(&build->physical, build->connection, build->arena, err);
 }
-

@@ -27,7 +27,7 @@ typedef struct QueryVersion {
     const Query *query; /* read from it */
 } QueryVersion;
 
-/* Both were read by the same parser. The result lives in `arena`. */
+/* Both were read by the same parser. The result lives in `arena`; its names borrow from the two trees. */
 void query_diff(const QueryVersion *before, const QueryVersion *after, Arena *arena, QueryDiff *diff_out);
 
 #endif

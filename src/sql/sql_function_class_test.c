@@ -37,14 +37,15 @@ static void no_volatile_function_passes_for_a_determined_one(void **state) {
 }
 
 static void macros_over_aggregates_are_no_scalar_functions(void **state) {
-    check_names(*state,
-                "SELECT DISTINCT m.function_name FROM duckdb_functions() m, (VALUES ('string_agg('), ('avg('), ('sum('),"
-                " ('json_group_array('), ('unnest('), ('list('), ('max('), ('min('), ('count('), ('first(')) a(call)"
-                " WHERE m.function_type = 'macro' AND contains(m.macro_definition, a.call)"
-                " AND NOT contains(m.macro_definition, '_' || a.call) AND NOT contains(m.macro_definition, 'SELECT')"
-                " UNION SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
-                " AND function_name LIKE 'regr%'",
-                is_not_scalar);
+    check_names(
+        *state,
+        "SELECT DISTINCT m.function_name FROM duckdb_functions() m, (VALUES ('string_agg('), ('avg('), ('sum('),"
+        " ('json_group_array('), ('unnest('), ('list('), ('max('), ('min('), ('count('), ('first(')) a(call)"
+        " WHERE m.function_type = 'macro' AND contains(m.macro_definition, a.call)"
+        " AND NOT contains(m.macro_definition, '_' || a.call) AND NOT contains(m.macro_definition, 'SELECT')"
+        " UNION SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
+        " AND function_name LIKE 'regr%'",
+        is_not_scalar);
 }
 
 int main(void) {

@@ -152,8 +152,9 @@ static const Migration migrations[] = {
                "ALTER TABLE snapshots ADD COLUMN physical_objects TEXT;"
 
                "PRAGMA user_version = 2;"},
-    {.version = 3, .script = "ALTER TABLE snapshots ADD COLUMN reads_json TEXT;" /* NULL: not a view */
-                             "PRAGMA user_version = 3;"},
+    {.version = 3,
+     .script = "ALTER TABLE snapshots ADD COLUMN reads_json TEXT;" /* NULL: not a view */
+               "PRAGMA user_version = 3;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 

@@ -48,9 +48,9 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
 #define RECORD_SNAPSHOT                                                                                                \
     "INSERT INTO snapshots (name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"             \
     " definition_sql, definition_source, physical_catalog, physical_schema, physical_name, is_view,"                   \
-    " change_category, engine, created_at, verified_at, released_at, columns_json, config_json, physical_objects,"              \
-    " reads_json)"                                                                                                   \
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"              \
+    " change_category, engine, created_at, verified_at, released_at, columns_json, config_json, physical_objects,"     \
+    " reads_json)"                                                                                                     \
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"         \
     " ON CONFLICT (name, fingerprint, revision) DO UPDATE SET name = excluded.name,"                                   \
     " local_fingerprint = excluded.local_fingerprint, metadata_hash = excluded.metadata_hash,"                         \
     " physical_hash = excluded.physical_hash, definition_sql = excluded.definition_sql,"                               \
@@ -59,7 +59,7 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
     " is_view = excluded.is_view, change_category = excluded.change_category, engine = excluded.engine,"               \
     " created_at = excluded.created_at, verified_at = excluded.verified_at,"                                           \
     " released_at = max(released_at, excluded.released_at), columns_json = excluded.columns_json,"                     \
-    " config_json = excluded.config_json, reads_json = excluded.reads_json,"                                                                             \
+    " config_json = excluded.config_json, reads_json = excluded.reads_json,"                                           \
     " physical_objects = coalesce(excluded.physical_objects, physical_objects)"
 
 Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error *err) {
