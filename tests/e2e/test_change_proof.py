@@ -58,7 +58,7 @@ def check_against_fresh(make_project, project):
         if "ephemeral" not in path.read_text():
             query = f"SELECT * FROM main.{path.stem} ORDER BY ALL"
             assert project.sql(query, WAREHOUSE) == fresh.sql(query, WAREHOUSE), path.stem
-            query = f"SELECT column_name, data_type FROM (DESCRIBE main.{path.stem})"
+            query = f"SELECT column_name, column_type FROM (DESCRIBE main.{path.stem})"
             assert project.sql(query, WAREHOUSE) == fresh.sql(query, WAREHOUSE), path.stem
 
 
