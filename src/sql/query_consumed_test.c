@@ -49,7 +49,7 @@ static void test_03_3_5_columns_of_several_sources_need_one(void **state) {
           {"SELECT o.v FROM other o WHERE EXISTS (SELECT 1 FROM up WHERE up.k = o.k)", "k | closed"},
           {"WITH c AS (SELECT u.x FROM up u) SELECT c.x FROM c", "x | closed"},
           {"WITH c AS (SELECT u.x FROM up u) SELECT x FROM c", "all | closed"},
-          {"SELECT a.x, b.y FROM up a JOIN up b ON a.id = b.id", "x id y | closed"},
+          {"SELECT a.x, b.y FROM up a JOIN up b ON a.id = b.id", "id x y | closed"},
           {"SELECT u.x FROM up u UNION ALL SELECT o.y FROM other o", "x | closed"});
 }
 
