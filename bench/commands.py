@@ -35,6 +35,28 @@ def bench_unchanged_plan(bench):
         )
 
 
+def bench_edited_plan(bench):
+    """One leaf has another column: its text is compared with what is live, and nothing else is read."""
+    models = bench.options.models
+    project = bench.folder / f"edited-{models}"
+    make_project.make_project(models, project, headers=0.25, seed=1)
+    bench.run("apply", "--quiet", cwd=project)
+    leaf = max((project / "models").rglob("*.sql"), key=lambda path: int("".join(filter(str.isdigit, path.stem)) or 0))
+    text = leaf.read_text()
+
+    def edit(round_number):
+        leaf.write_text(text.replace("    id,\n", f"    id,\n    {round_number} AS edit,\n", 1))
+
+    bench.rounds(
+        f"plan, one leaf edited, {models:,} models",
+        "120 ms cpu",
+        lambda: bench.run("plan", cwd=project),
+        lambda: bench.floor("floor_read", project / "models"),
+        judge=cpu_at_most(120),
+        before=edit,
+    )
+
+
 def bench_first_plan(bench):
     for models, limit_ms in ((12, None), (bench.options.models, 2000)):
         project = bench.fresh(f"first-{models}")

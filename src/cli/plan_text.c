@@ -36,6 +36,7 @@ static TableCell build_cell(const Plan *plan, const PlanTask *task) {
     } words[] = {
         [TASK_BUILD] = {STR_INIT("rebuild"), STYLE_PLAIN},
         [TASK_REUSE] = {STR_INIT("reuse"), STYLE_CALM},
+        [TASK_RECREATE] = {STR_INIT("reuse"), STYLE_CALM},
         [TASK_RECORD] = {STR_INIT(""), STYLE_PLAIN},
     };
     if (task != NULL && task->history != NULL) {
@@ -76,7 +77,8 @@ static void append_table(Cli *cli, const Plan *plan) {
 static void append_reuse_line(Cli *cli, const Plan *plan) {
     size_t reused = 0;
     for (size_t i = 0; i < plan->tasks.count; i++) {
-        reused += plan->tasks.items[i].action == TASK_REUSE;
+        TaskAction action = plan->tasks.items[i].action;
+        reused += action == TASK_REUSE || action == TASK_RECREATE;
     }
     if (reused > 0) {
         cli_line(cli, "%zu model(s) reuse what was built before.", reused);
@@ -129,14 +131,21 @@ static void append_gate(Cli *cli, const Plan *plan) {
 /* --- Why, and what ---------------------------------------------------------------------------------------------------
  */
 
+static Str proof_text(const ChangeProof *proof, Arena *arena) {
+    if (proof->place.file.size == 0) {
+        return proof->reason;
+    }
+    return str_format(arena, STR_FMT " (" STR_FMT ":%zu:%zu)", STR_ARG(proof->reason), STR_ARG(proof->place.file),
+                      proof->place.line, proof->place.column);
+}
+
 static Str reason_text(const PlanChange *change, const Plan *plan, Arena *arena) {
     switch (change->reason) {
     case REASON_NEW:
         return str_format(arena, "not in '" STR_FMT "' yet", STR_ARG(plan->environment));
     case REASON_DEFINITION:
-        return STR("its definition changed");
     case REASON_UPSTREAM:
-        return str_format(arena, "upstream " STR_FMT " changed", STR_ARG(change->reason_upstream));
+        return proof_text(change->proof, arena);
     case REASON_SNAPSHOT_GONE:
         return STR("the record of what is live is missing");
     case REASON_REMOVED:
@@ -149,10 +158,16 @@ static Str action_text(const PlanTask *task) {
     static const Str texts[] = {
         [TASK_BUILD] = STR_INIT("; has to be built"),
         [TASK_REUSE] = STR_INIT("; this version was built before, so its table is reused"),
+        [TASK_RECREATE] =
+            STR_INIT("; its rows are proven to be the same: the view is made anew over the present tables"),
         [TASK_RECORD] = STR_INIT("; part of the queries that read it, so nothing is built"),
     };
     if (task != NULL && task->history != NULL) {
         return STR("; its rows are copied, and the new definition goes on from there");
+    }
+    if (task != NULL && task->action == TASK_REUSE &&
+        !str_equal(task->snapshot->fingerprint, task->model->fingerprint)) {
+        return STR("; its rows are proven to be the same, so its table is kept");
     }
     return task == NULL ? STR_EMPTY : texts[task->action];
 }

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/str_map.h"
+#include "sql/sql_lexer.h"
 
 /* What was written: the parts that the model's own text gives. */
 static void push_source_parts(Arena *arena, const Model *model, StrVec *parts) {
@@ -54,6 +55,36 @@ static void fingerprint_model(const Project *project, Model *model, Hashing *has
     model->metadata_hash = hash_of_text(project, hashing, model->metadata_json);
     model->physical_hash =
         model->physical_json.size == 0 ? STR_EMPTY : hash_of_text(project, hashing, model->physical_json);
+}
+
+static Str fingerprint_of_own(StrVec *own, const StrVec *upstreams, Arena *arena) {
+    StrVec sorted = {0};
+    for (size_t i = 0; i < upstreams->count; i++) {
+        str_vec_push(arena, &sorted, upstreams->items[i]);
+    }
+    str_vec_sort(&sorted);
+    for (size_t i = 0; i < sorted.count; i++) {
+        str_vec_push(arena, own, sorted.items[i]);
+    }
+    return fingerprint_of_parts(arena, own->items, own->count);
+}
+
+Str fingerprint_over(const Model *model, const StrVec *upstreams, Arena *arena) {
+    StrVec own = {0};
+    push_source_parts(arena, model, &own);
+    str_vec_push(arena, &own, model->config_json);
+    return fingerprint_of_own(&own, upstreams, arena);
+}
+
+Status fingerprint_of_text(Str sql, Str config_json, const StrVec *upstreams, Arena *arena, Str *fingerprint_out,
+                           Error *err) {
+    AUTO(strbuf) StrBuf form = {0};
+    StrVec own = {0};
+    TRY(sql_canonical_form(sql, &form, err));
+    str_vec_push(arena, &own, sha256_hex(arena, strbuf_str(&form)));
+    str_vec_push(arena, &own, config_json);
+    *fingerprint_out = fingerprint_of_own(&own, upstreams, arena);
+    return OK;
 }
 
 /* Models stand in dependency order: those above are done when one is reached. */

@@ -7,4 +7,10 @@
 /* Fills local_fingerprint, fingerprint, metadata_hash and physical_hash of every model (an upstream first). */
 void fingerprint_project(Project *project);
 
+/* The fingerprint that the model would have over upstreams of these fingerprints (any order). */
+Str fingerprint_over(const Model *model, const StrVec *upstreams, Arena *arena);
+/* … with another query and configuration: of an earlier version of it, as a snapshot records them. */
+MUST_CHECK Status fingerprint_of_text(Str sql, Str config_json, const StrVec *upstreams, Arena *arena,
+                                      Str *fingerprint_out, Error *err);
+
 #endif

@@ -15,6 +15,7 @@ typedef struct Comparison {
     SnapshotIndex snapshots;
     const Pointer **promoted; /* a model's pointer; NULL: not in the environment */
     Selection selection;
+    const ChangeProof *proofs; /* one a model */
 } Comparison;
 
 /* ---- What the state says of each model. */
@@ -127,7 +128,17 @@ static Status classify_delivery(const Comparison *comparison, PlanChange *change
     return delivery_classify(model, &columns, last, arena, &change->category, &change->blocking, err);
 }
 
-/* Until a change can be proven harmless it is breaking. */
+static ChangeCategory category_of_proof(const Comparison *comparison, const Model *model) {
+    const ChangeProof *proof = &comparison->proofs[model->index];
+    if (proof->impact == IMPACT_CLEAN) {
+        return CATEGORY_NON_BREAKING;
+    }
+    if (goes_on_from_copy(comparison, model)) {
+        return CATEGORY_FORWARD_ONLY;
+    }
+    return proof->is_breaking ? CATEGORY_BREAKING : CATEGORY_NON_BREAKING;
+}
+
 static Status classify(const Comparison *comparison, PlanChange *change, Error *err) {
     if (change->type == CHANGE_ADDED) {
         return OK;
@@ -135,13 +146,14 @@ static Status classify(const Comparison *comparison, PlanChange *change, Error *
     if (model_is_terminal(change->model)) {
         return classify_delivery(comparison, change, err);
     }
-    change->category = goes_on_from_copy(comparison, change->model) ? CATEGORY_FORWARD_ONLY : CATEGORY_BREAKING;
+    change->category = category_of_proof(comparison, change->model);
     return OK;
 }
 
 static PlanChange compare_model(const Comparison *comparison, const Model *model) {
     const Pointer *pointer = comparison->promoted[model->index];
     const Snapshot *previous = comparison->plan->current[model->index];
+    const ChangeProof *proof = &comparison->proofs[model->index];
     ChangeReason reason = reason_of(comparison, model);
     const Model *upstream = reason == REASON_UPSTREAM ? first_changed_upstream(comparison->plan, model) : NULL;
     return (PlanChange){
@@ -150,6 +162,8 @@ static PlanChange compare_model(const Comparison *comparison, const Model *model
         .type = pointer == NULL ? CHANGE_ADDED : CHANGE_MODIFIED,
         .reason = reason,
         .reason_upstream = upstream == NULL ? STR_EMPTY : upstream->name,
+        .impacted_columns = proof->impacted,
+        .proof = proof,
         .previous_fingerprint = pointer == NULL ? STR_EMPTY : pointer->fingerprint,
         .new_fingerprint = model->fingerprint,
         .previous_sql = previous == NULL ? STR_EMPTY : previous->definition_sql,
@@ -164,12 +178,28 @@ static Status go_on_from_copy(const Comparison *comparison, PlanTask *task, Erro
     return history_check_definition(task->history, task->model, err);
 }
 
+/* The rows are those that the environment shows; only the version moves. */
+static bool keeps_rows(const Comparison *comparison, const Model *model) {
+    return model_has_relation(model) && comparison->plan->current[model->index] != NULL &&
+           comparison->proofs[model->index].impact == IMPACT_CLEAN;
+}
+
+static void keep_rows(const Comparison *comparison, PlanTask *task) {
+    bool is_view = task->model->materialise == MATERIALISE_VIEW;
+    task->snapshot = is_view ? NULL : comparison->plan->current[task->model->index];
+    if (!comparison->options->rebuild_all) {
+        task->action = is_view ? TASK_RECREATE : TASK_REUSE;
+    }
+}
+
 static PlanTask task_of(const Comparison *comparison, const Model *model, ChangeCategory category) {
     PlanTask task = {.model = model, .action = TASK_BUILD, .category = category};
     if (model->materialise == MATERIALISE_EPHEMERAL) {
         task.action = TASK_RECORD;
     } else if (category == CATEGORY_FORWARD_ONLY && !model_is_terminal(model)) {
         return task; /* its history is read by go_on_from_copy */
+    } else if (keeps_rows(comparison, model)) {
+        keep_rows(comparison, &task);
     } else if (model_has_relation(model) && !comparison->options->rebuild_all) {
         task.snapshot = snapshot_index_find_checked(&comparison->snapshots, &comparison->state->shown, model->name,
                                                     model->fingerprint);
@@ -222,10 +252,10 @@ static Status add_changed_model(Comparison *comparison, const Model *model, Erro
     PlanChange change = compare_model(comparison, model);
     TRY(classify(comparison, &change, err));
     PlanTask task = task_of(comparison, model, change.category);
-    if (goes_on_from_copy(comparison, model)) {
+    if (change.category == CATEGORY_FORWARD_ONLY && !model_is_terminal(model)) {
         TRY(go_on_from_copy(comparison, &task, err));
     }
-    change.reused = task.action == TASK_REUSE;
+    change.reused = task.action == TASK_REUSE || task.action == TASK_RECREATE;
     plan->is_breaking = plan->is_breaking || change.category == CATEGORY_BREAKING;
     plan_change_vec_push(plan->arena, &plan->changes, change);
     plan_task_vec_push(plan->arena, &plan->tasks, task);
@@ -295,6 +325,22 @@ static Status add_changes(Comparison *comparison, Error *err) {
     return OK;
 }
 
+static Status prove_changes(Comparison *comparison, Error *err) {
+    Plan *plan = comparison->plan;
+    bool *keeps_history = ARENA_NEW_ARRAY(plan->arena, bool, plan->project->model_count);
+    for (size_t i = 0; i < plan->project->model_count; i++) {
+        keeps_history[i] = goes_on_from_copy(comparison, plan->project->models[i]);
+    }
+    ProofRequest request = {
+        .project = plan->project,
+        .is_modified = plan->is_modified,
+        .promoted = comparison->promoted,
+        .current = plan->current,
+        .keeps_history = keeps_history,
+    };
+    return change_proofs(&request, plan->arena, &comparison->proofs, err);
+}
+
 static Plan *plan_create(const Project *project, Str environment) {
     Arena *arena = arena_create();
     Plan *plan = ARENA_NEW(arena, Plan);
@@ -318,6 +364,7 @@ Status plan_build(const Project *project, const PlanState *state, const PlanOpti
     };
     find_promoted(&comparison);
     TRY(select_models(&comparison, err));
+    TRY(prove_changes(&comparison, err));
     TRY(add_changes(&comparison, err));
     *plan_out = TAKE(plan);
     return OK;

@@ -4,6 +4,7 @@
 #define INTERLACE_PLAN_PLAN_H
 
 #include "config/json_writer.h"
+#include "plan/change_proof.h"
 #include "project/project.h"
 #include "project/selector.h"
 #include "state/state_store.h"
@@ -36,21 +37,27 @@ typedef struct PlanChange {
     Str previous_fingerprint, new_fingerprint; /* empty: null */
     Str previous_sql, new_sql;
     bool reused;
-    Str blocking; /* why a delivery refuses it, whatever --force says; empty: nothing does */
+    StrVec impacted_columns;  /* that the change is about, as far as it is known */
+    const ChangeProof *proof; /* why it is what it is; NULL: removed */
+    Str blocking;             /* why a delivery refuses it, whatever --force says; empty: nothing does */
 } PlanChange;
 DEFINE_VEC(PlanChangeVec, plan_change_vec, PlanChange)
 
 typedef enum TaskAction {
-    TASK_BUILD, /* compute the relation (or create the view of a `view` model) and check it */
-    TASK_REUSE, /* the relation of `snapshot` exists already: check it, then move the view; build when it is gone */
-    TASK_RECORD /* ephemeral: only the pointer moves */
+    TASK_BUILD,    /* compute the relation (or create the view of a `view` model) and check it */
+    TASK_REUSE,    /* the relation of `snapshot` holds the rows already: check it, then move the view; build when it is
+                      gone */
+    TASK_RECREATE, /* a `view` model whose rows are proven to be the same: it is made anew over the present relations */
+    TASK_RECORD    /* ephemeral: only the pointer moves */
 } TaskAction;
 
 /* One changed, selected model. */
 typedef struct PlanTask {
     const Model *model;
     TaskAction action;
-    const Snapshot *snapshot; /* REUSE */
+    /* REUSE: of this very version, or of an earlier one whose rows are proven to be the same. BUILD (`run`): of such an
+     * earlier one, whose relation the strategy goes on from; else NULL. */
+    const Snapshot *snapshot;
     ChangeCategory category;
     /* BUILD over a copy of what the environment shows (Plan.current): what is known of it (spec 02 §13). Else NULL. */
     const History *history;
@@ -86,9 +93,9 @@ typedef struct PlanState {
     PointerVec shown; /* of all environments (state_load_all_pointers); may be empty while no model has two revisions */
 } PlanState;
 
-/* SelectionError for a bad selector; PlanError for a definition that forward-only cannot carry history into. Until
- * changes can be proven harmless, a change of an existing model's logic is BREAKING, and so are its descendants; one of
- * a delivery is judged by plan/delivery.h, as far as its text tells which columns it has. */
+/* SelectionError for a bad selector; PlanError for a definition that forward-only cannot carry history into. What
+ * a change means is proven by plan/change_proof.h; one of a delivery is judged by plan/delivery.h, as far as its text
+ * tells which columns it has. */
 MUST_CHECK Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options,
                              Plan **plan_out, Error *err);
 void plan_destroy(Plan *plan); /* NULL is fine */

@@ -157,7 +157,8 @@ void assert_changes(const Plan *plan, const char *expected) {
 }
 
 void assert_tasks(const Plan *plan, const char *expected) {
-    static const char *const actions[] = {[TASK_BUILD] = "build", [TASK_REUSE] = "reuse", [TASK_RECORD] = "record"};
+    static const char *const actions[] = {
+        [TASK_BUILD] = "build", [TASK_REUSE] = "reuse", [TASK_RECREATE] = "recreate", [TASK_RECORD] = "record"};
     AUTO(strbuf) StrBuf words = {0};
     for (size_t i = 0; i < plan->tasks.count; i++) {
         const PlanTask *task = &plan->tasks.items[i];

@@ -30,7 +30,8 @@ static void write_change(JsonWriter *writer, const PlanChange *change) {
     write_optional_name(writer, STR("category"), change_category_name(change->category));
     json_optional_text_field(writer, STR("previous_fingerprint"), change->previous_fingerprint);
     json_optional_text_field(writer, STR("new_fingerprint"), change->new_fingerprint);
-    write_empty_list(writer, STR("impacted_columns")); /* which columns a change touches is not proven yet: all */
+    json_text_list_field(writer, STR("impacted_columns"), change->impacted_columns.items,
+                         change->impacted_columns.count);
     json_optional_text_field(writer, STR("new_sql"), without_blank_lines(change->new_sql));
     json_optional_text_field(writer, STR("previous_sql"), without_blank_lines(change->previous_sql));
     json_bool_field(writer, STR("reused"), change->reused);

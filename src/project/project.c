@@ -153,6 +153,7 @@ static Status load_into(Project *project, const ProjectOptions *options, ErrorLi
     project_read_macros(&load);
     read_models(&load, &options->python);
     build_graph(&load);
+    project->queries = query_reader_create(sql_analyzer_take_parser(analyzer));
     return load.has_fault ? FAILED : OK;
 }
 
@@ -171,6 +172,7 @@ void project_destroy(Project *project) {
     if (project == NULL) {
         return;
     }
+    query_reader_destroy(project->queries);
     arena_destroy(project->arena);
     free(project);
 }

@@ -8,6 +8,7 @@
 #include "config/project_config.h"
 #include "project/check.h"
 #include "project/model.h"
+#include "sql/query_reader.h"
 #include "sql/sql_analyzer.h"
 
 typedef struct Project {
@@ -17,6 +18,7 @@ typedef struct Project {
     size_t model_count;
     StrMap *by_name;            /* name, in any letter case → Model * */
     const ConfigValue *streams; /* of the Python manifest, as it is; NULL: none */
+    QueryReader *queries;       /* reads texts anew, for whoever compares two; costs nothing until then */
     StrVec notes;               /* one line each: external `x.orders` with the tail of a model's name, … */
 } Project;
 

@@ -172,20 +172,26 @@ static Status build_model(Build *build, Error *err) {
         TRY(build_checked(build, err));
         build->result->tasks = 1;
     }
-    build->result->outcome = OUTCOME_BUILT;
+    build->result->outcome = build->task->action == TASK_RECREATE ? OUTCOME_REUSED : OUTCOME_BUILT;
     return OK;
 }
 
 /* ---- Reuse: the rows are there; they are checked again for this environment. */
 
 static Status reuse_or_build(Build *build, Error *err) {
-    if (build->task->action != TASK_REUSE || !build->target.is_there) {
+    bool is_kept = build->target.is_skipped || (build->task->action == TASK_REUSE && build->target.is_there);
+    if (!is_kept) {
         return build_model(build, err);
     }
     TRY(check_committed(build, err));
-    TRY(build_reconcile_reused(build, err));
-    build->result->outcome = OUTCOME_REUSED;
+    TRY(build_record_reused(build, err));
+    build->result->outcome = build->target.is_skipped ? OUTCOME_SKIPPED : OUTCOME_REUSED;
     return OK;
+}
+
+/* Nothing is due, and the version is on record. */
+static bool is_done(const PlanTask *task, const BuildTarget *target) {
+    return target->is_skipped && task->snapshot == NULL;
 }
 
 static const BuildTarget *target_of(const BuildContext *context, const PlanTask *task) {
@@ -200,7 +206,7 @@ Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, Mod
     result->batches = (WindowVec){0};
     result->checks = (CheckResultVec){0};
     result->registrations = (RegistrationVec){0};
-    if (task->action == TASK_RECORD || target->is_skipped) {
+    if (task->action == TASK_RECORD || is_done(task, target)) {
         result->outcome = target->is_skipped ? OUTCOME_SKIPPED : OUTCOME_RECORDED;
         return OK;
     }

@@ -46,16 +46,3 @@ Status build_reconcile_physical(Build *build, Error *err) {
 Status build_create_physical(Build *build, Error *err) {
     return physical_create(&build->physical, build->connection, build->arena, err);
 }
-
-Status build_reconcile_reused(Build *build, Error *err) {
-    Snapshot snapshot = *build->task->snapshot;
-    Str before = snapshot.physical_objects;
-    TRY(physical_reconcile(&build->physical, build->connection, build->arena, err));
-    snapshot.physical_objects = physical_record(&build->physical, build->arena);
-    if (str_equal(before, snapshot.physical_objects) &&
-        str_equal(snapshot.physical_hash, build->task->model->physical_hash)) {
-        return OK;
-    }
-    snapshot.physical_hash = build->task->model->physical_hash;
-    return build_store_snapshot(build->context, &snapshot, err);
-}

@@ -72,8 +72,6 @@ void build_read_physical(Build *build);
 MUST_CHECK Status build_reconcile_physical(Build *build, Error *err);
 /* Inside the transaction that made the table: what is missing. */
 MUST_CHECK Status build_create_physical(Build *build, Error *err);
-/* After the rows of a reused snapshot were checked. */
-MUST_CHECK Status build_reconcile_reused(Build *build, Error *err);
 
 /* ---- build_file.c */
 
@@ -84,6 +82,9 @@ MUST_CHECK Status build_deliver_file(Build *build, const SqlRelation *staged, Er
 
 MUST_CHECK Status build_store_snapshot(BuildContext *context, const Snapshot *snapshot, Error *err);
 MUST_CHECK Status build_record_snapshot(Build *build, bool is_verified, Error *err);
+/* After the rows of a reused relation were checked: its objects are brought up to date, and the version is recorded
+ * when it is a new one. */
+MUST_CHECK Status build_record_reused(Build *build, Error *err);
 MUST_CHECK Status build_record_checks(Build *build, Error *err);
 /* After the commit: seed's ledger copied, a leftover's cleared, `filled` added. */
 MUST_CHECK Status build_record_ledger(Build *build, Error *err);

@@ -158,7 +158,7 @@ static Status check_task(Shapes *shapes, const PlanTask *task, Error *err) {
 static Status check_tasks(Shapes *shapes, Error *err) {
     for (size_t i = 0; i < shapes->plan->tasks.count; i++) {
         const PlanTask *task = &shapes->plan->tasks.items[i];
-        bool is_built = task->action == TASK_BUILD && model_has_relation(task->model);
+        bool is_built = task->action != TASK_REUSE && model_has_relation(task->model);
         if (is_built && shapes->is_needed[task->model->index]) {
             TRY(check_task(shapes, task, err));
         }

@@ -46,13 +46,17 @@ static int64_t newest_revision(const Targets *targets, const Model *model) {
     return newest;
 }
 
-/* What the environment shows of this very version; else one that was checked. */
-static const Snapshot *find_checked(const Targets *targets, const Model *model) {
+/* What the environment shows of this very version; else one that was checked; else, of `task`, an earlier version that
+ * holds the same rows. */
+static const Snapshot *find_checked(const Targets *targets, const PlanTask *task) {
+    const Model *model = task->model;
     const Snapshot *current = targets->request->plan->current[model->index];
     if (current != NULL && str_equal(current->fingerprint, model->fingerprint)) {
         return current;
     }
-    return snapshot_index_find_checked(&targets->index, &targets->shown, model->name, model->fingerprint);
+    const Snapshot *checked =
+        snapshot_index_find_checked(&targets->index, &targets->shown, model->name, model->fingerprint);
+    return task->snapshot != NULL ? task->snapshot : checked;
 }
 
 /* What environments show of a model, one after the other; NULL ends them. */
@@ -91,6 +95,51 @@ static SqlRelation relation_of_revision(const Targets *targets, const Model *mod
     return (SqlRelation){.schema = physical_schema(targets->arena, model), .name = name};
 }
 
+static bool is_relation_of(const Snapshot *snapshot, SqlRelation relation) {
+    SqlRelation other = relation_of_snapshot(snapshot);
+    return str_equal_fold(other.schema, relation.schema) && str_equal_fold(other.name, relation.name) &&
+           str_equal_fold(other.catalog, relation.catalog);
+}
+
+/* May the version be recorded with this number and this relation? Not when the number stands for another relation, and
+ * not when another version lives there: a reused version lives at the relation of an earlier one. */
+static bool is_free(const Targets *targets, const Model *model, int64_t revision, SqlRelation relation) {
+    for (const SnapshotNode *node = snapshot_index_list(&targets->index, model->name); node != NULL;
+         node = node->next) {
+        const Snapshot *snapshot = node->snapshot;
+        bool is_same = str_equal(snapshot->fingerprint, model->fingerprint) && snapshot->revision == revision;
+        if (is_same != is_relation_of(snapshot, relation)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A relation of its own for the version: number `first`, or the next one that is free. */
+static void place_anew(const Targets *targets, const Model *model, int64_t first, BuildTarget *target) {
+    target->revision = first;
+    target->relation = relation_of_revision(targets, model, first);
+    while (!is_free(targets, model, target->revision, target->relation)) {
+        target->revision++;
+        target->relation = relation_of_revision(targets, model, target->revision);
+    }
+}
+
+/* The number under which the version is recorded at the relation of another one. */
+static int64_t revision_at(const Targets *targets, const Model *model, const Snapshot *snapshot) {
+    SqlRelation relation = relation_of_snapshot(snapshot);
+    bool is_recorded = false;
+    for (const SnapshotNode *node = snapshot_index_list(&targets->index, model->name); node != NULL;
+         node = node->next) {
+        bool is_same = str_equal(node->snapshot->fingerprint, model->fingerprint);
+        if (is_same && is_relation_of(node->snapshot, relation)) {
+            return node->snapshot->revision;
+        }
+        is_recorded = is_recorded || is_same;
+    }
+    return is_recorded ? newest_revision(targets, model) + 1 : 0;
+}
+
 static bool is_in_warehouse(const Targets *targets, SqlRelation relation) {
     const EngineCatalog *catalog = targets->request->catalog;
     return catalog == NULL || engine_catalog_kind(catalog, relation) != RELATION_ABSENT;
@@ -99,8 +148,7 @@ static bool is_in_warehouse(const Targets *targets, SqlRelation relation) {
 /* A relation that another environment owns is never written: the work goes to a copy (spec 02 §12). */
 static void go_to_copy(const Targets *targets, const Model *model, Str owner, BuildTarget *target) {
     SqlRelation owned = target->relation;
-    target->revision = newest_revision(targets, model) + 1;
-    target->relation = relation_of_revision(targets, model, target->revision);
+    place_anew(targets, model, newest_revision(targets, model) + 1, target);
     target->is_served = false;
     target->owner = owner;
     if (strategy_is_accumulating(model->strategy)) {
@@ -110,14 +158,15 @@ static void go_to_copy(const Targets *targets, const Model *model, Str owner, Bu
     }
 }
 
-static void place(const Targets *targets, const Model *model, BuildTarget *target) {
-    const Snapshot *checked = find_checked(targets, model);
+static void place(const Targets *targets, const PlanTask *task, BuildTarget *target) {
+    const Model *model = task->model;
+    const Snapshot *checked = find_checked(targets, task);
     if (checked == NULL) {
-        target->relation = relation_of_revision(targets, model, 0);
+        place_anew(targets, model, 0, target);
         return;
     }
     target->relation = relation_of_snapshot(checked);
-    target->revision = checked->revision;
+    target->revision = revision_at(targets, model, checked);
     target->is_there = is_in_warehouse(targets, target->relation);
     target->previous = target->is_there ? target->relation : (SqlRelation){0};
     Str owner = owner_of(targets, model, checked);
@@ -137,8 +186,7 @@ static Status place_forward(const Targets *targets, const Model *model, BuildTar
         return forward_only_missing(model, target->seed, err);
     }
     bool is_recorded = snapshot_index_find(&targets->index, model->name, model->fingerprint, 0) != NULL;
-    target->revision = is_recorded ? newest_revision(targets, model) + 1 : 0;
-    target->relation = relation_of_revision(targets, model, target->revision);
+    place_anew(targets, model, is_recorded ? newest_revision(targets, model) + 1 : 0, target);
     target->is_there = true;
     return OK;
 }
@@ -245,13 +293,13 @@ static Status plan_windows(const Targets *targets, const PlanTask *task, BuildTa
 }
 
 /* Nothing is due, so nothing is copied either. */
-static void keep_shown(const Targets *targets, const Model *model, BuildTarget *target) {
+static void keep_shown(const Targets *targets, const PlanTask *task, BuildTarget *target) {
     if (target->is_external) {
         return;
     }
-    const Snapshot *checked = find_checked(targets, model);
+    const Snapshot *checked = find_checked(targets, task);
     target->relation = relation_of_snapshot(checked);
-    target->revision = checked->revision;
+    target->revision = revision_at(targets, task->model, checked);
     target->seed = (SqlRelation){0};
     target->owner = STR_EMPTY;
 }
@@ -260,7 +308,7 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
     const Model *model = task->model;
     if (model_is_terminal(model)) {
         target->is_gated = !model_delivers_in(model, targets->request->plan->environment);
-        target->is_recorded = find_checked(targets, model) != NULL;
+        target->is_recorded = find_checked(targets, task) != NULL;
         target->last_delivery = delivery_find_last(&targets->snapshots, model);
     }
     if (model->materialise == MATERIALISE_TABLE) {
@@ -272,7 +320,7 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
         return OK;
     } else if (task->action == TASK_REUSE) {
         target->relation = relation_of_snapshot(task->snapshot);
-        target->revision = task->snapshot->revision;
+        target->revision = revision_at(targets, model, task->snapshot);
         target->is_there = is_in_warehouse(targets, target->relation);
         if (target->is_there || model->strategy != STRATEGY_INCREMENTAL) {
             return OK;
@@ -280,12 +328,12 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
     } else if (task->history != NULL) {
         TRY(place_forward(targets, model, target, err));
     } else {
-        place(targets, model, target);
+        place(targets, task, target);
     }
     if (model->strategy == STRATEGY_INCREMENTAL) {
         TRY(plan_windows(targets, task, target, err));
         if (target->is_skipped) {
-            keep_shown(targets, model, target);
+            keep_shown(targets, task, target);
         }
     }
     return OK;

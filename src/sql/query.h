@@ -48,6 +48,7 @@ struct QueryExpr {
     Str schema;      /* function: as written; the column of `amount.round()` comes as one, too */
     bool is_sign;    /* function: written as an operator sign */
     bool is_columns; /* star: COLUMNS(…), with its pattern, list or lambda as an operand without alias */
+    bool is_by_rows; /* window: its frame counts rows (ROWS BETWEEN …), so rows of equal order are told apart */
     Str text;        /* constant: its value, when that is a text or a number */
     Str cast_type;   /* CAST (not TRY_CAST) to a type without parameters: its name, in capitals */
     StrVec parts;    /* column */
@@ -107,6 +108,19 @@ DEFINE_VEC(QueryCteVec, query_cte_vec, QueryCte)
 
 typedef enum QueryKind { QUERY_SELECT, QUERY_SET_OPERATION, QUERY_RECURSIVE } QueryKind;
 
+/* Parts of a SELECT that can be told apart when two are compared. */
+typedef enum QueryClause {
+    QUERY_CLAUSE_WITH,
+    QUERY_CLAUSE_FROM,
+    QUERY_CLAUSE_WHERE,
+    QUERY_CLAUSE_GROUP_BY,
+    QUERY_CLAUSE_HAVING,
+    QUERY_CLAUSE_QUALIFY,
+    QUERY_CLAUSE_ORDER_BY, /* with LIMIT and DISTINCT */
+    QUERY_CLAUSE_SAMPLE,
+    QUERY_CLAUSE_COUNT
+} QueryClause;
+
 struct Query {
     QueryKind kind;
     QueryCteVec ctes; /* each sees those before it */
@@ -114,6 +128,8 @@ struct Query {
     QueryExprVec projections;
     QuerySource *source;
     QueryExprVec filters; /* WHERE, GROUP BY, HAVING, QUALIFY */
+    QueryExprVec groups;  /* the filters that are GROUP BY */
+    bool is_grouped;      /* GROUP BY, GROUP BY () too; not GROUP BY ALL */
     bool groups_all;      /* GROUP BY ALL */
     /* set operation; recursive: its two terms */
     QueryVec branches;
@@ -121,12 +137,14 @@ struct Query {
     Str recursive_name; /* recursive: its CTE's name, which means itself in the second term only */
     /* all */
     QueryExprVec modifiers; /* ORDER BY, LIMIT, DISTINCT ON */
+    QueryExprVec orders;    /* the modifiers that are ORDER BY */
     bool has_order_by, has_distinct;
     bool has_distinct_on, has_limit; /* LIMIT, OFFSET */
     bool has_grouping_sets;          /* more than one: ROLLUP, CUBE */
     bool is_sampled;
     uint64_t hash;      /* of all of it */
     uint64_t rest_hash; /* of all but the select list */
+    uint64_t clause_hashes[QUERY_CLAUSE_COUNT];
 };
 
 /* Nesting of expressions, subqueries and set operations. */

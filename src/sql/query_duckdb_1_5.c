@@ -362,6 +362,8 @@ static Status read_expr(Reader *reader, const EngineJson *object, QueryExpr **ex
         expr->name = engine_json_text(object, STR("function_name"));
         expr->schema = engine_json_text(object, STR("schema"));
         expr->is_sign = engine_json_true(object, STR("is_operator"));
+        expr->is_by_rows = str_ends_with(engine_json_text(object, STR("start")), STR("_ROWS")) ||
+                           str_ends_with(engine_json_text(object, STR("end")), STR("_ROWS"));
         break;
     case QUERY_CONSTANT:
         expr->text = constant_text(object);
@@ -554,6 +556,9 @@ static Status read_modifiers(Reader *reader, const EngineJson *list, Query *quer
         query->has_limit = query->has_limit || str_starts_with(type, STR("LIMIT_"));
         size_t operand_count = query->modifiers.count;
         TRY(read_operands(reader, item, &query->modifiers));
+        for (size_t i = operand_count; i < query->modifiers.count && is_word(type, STR("ORDER_MODIFIER")); i++) {
+            query_expr_vec_push(reader->arena, &query->orders, query->modifiers.items[i]);
+        }
         query->has_distinct_on = query->has_distinct_on ||
                                  (is_word(type, STR("DISTINCT_MODIFIER")) && query->modifiers.count > operand_count);
     }
@@ -602,6 +607,15 @@ static Status query_filters(Reader *reader, const EngineJson *member, Query *que
     return read_operands(reader, member, &query->filters);
 }
 
+static Status query_groups(Reader *reader, const EngineJson *member, Query *query) {
+    size_t filter_count = query->filters.count;
+    TRY(read_operands(reader, member, &query->filters));
+    for (size_t i = filter_count; i < query->filters.count; i++) {
+        query_expr_vec_push(reader->arena, &query->groups, query->filters.items[i]);
+    }
+    return OK;
+}
+
 static Status query_source(Reader *reader, const EngineJson *member, Query *query) {
     return read_source(reader, member, &query->source);
 }
@@ -633,7 +647,8 @@ static Status query_aggregates(Reader *reader, const EngineJson *member, Query *
 
 static Status query_group_sets(Reader *reader, const EngineJson *member, Query *query) {
     (void)reader;
-    query->has_grouping_sets = member->first != NULL && member->first->next != NULL;
+    query->is_grouped = member->first != NULL;
+    query->has_grouping_sets = query->is_grouped && member->first->next != NULL;
     return OK;
 }
 
@@ -650,7 +665,7 @@ static const struct QueryField {
 } query_fields[] = {
     {WORD("type"), query_plain},              {WORD("modifiers"), read_modifiers},       {WORD("cte_map"), read_ctes},
     {WORD("select_list"), query_projections}, {WORD("from_table"), query_source},        {WORD("where_clause"), query_filters},
-    {WORD("group_expressions"), query_filters}, {WORD("group_sets"), query_group_sets},  {WORD("aggregate_handling"), query_aggregates},
+    {WORD("group_expressions"), query_groups}, {WORD("group_sets"), query_group_sets},  {WORD("aggregate_handling"), query_aggregates},
     {WORD("having"), query_filters},          {WORD("qualify"), query_filters},          {WORD("sample"), query_sample},
     {WORD("cte_name"), query_recursive_name},         {WORD("union_all"), query_plain},          {WORD("left"), query_branch},
     {WORD("right"), query_branch},            {WORD("aliases"), query_plain},            {WORD("key_targets"), query_filters},
@@ -685,6 +700,24 @@ static Status read_query_member(Reader *reader, const EngineJson *member, Query 
     return unknown_part(reader, "member", member->key);
 }
 
+static void read_clause_hashes(const EngineJson *object, Query *query) {
+    static const struct ClauseMember {
+        Str key;
+        QueryClause clause;
+    } members[] = {
+        {WORD("cte_map"), QUERY_CLAUSE_WITH},        {WORD("from_table"), QUERY_CLAUSE_FROM},
+        {WORD("where_clause"), QUERY_CLAUSE_WHERE},  {WORD("group_expressions"), QUERY_CLAUSE_GROUP_BY},
+        {WORD("group_sets"), QUERY_CLAUSE_GROUP_BY}, {WORD("aggregate_handling"), QUERY_CLAUSE_GROUP_BY},
+        {WORD("having"), QUERY_CLAUSE_HAVING},       {WORD("qualify"), QUERY_CLAUSE_QUALIFY},
+        {WORD("modifiers"), QUERY_CLAUSE_ORDER_BY},  {WORD("sample"), QUERY_CLAUSE_SAMPLE},
+    };
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        const EngineJson *member = engine_json_find(object, members[i].key);
+        uint64_t *hash = &query->clause_hashes[members[i].clause];
+        *hash = mix(*hash, member == NULL || is_default(member) ? 0 : member->hash);
+    }
+}
+
 static Status read_query(Reader *reader, const EngineJson *object, Query **query_out) {
     TRY(enter(reader));
     Query *query = ARENA_NEW(reader->arena, Query);
@@ -697,6 +730,7 @@ static Status read_query(Reader *reader, const EngineJson *object, Query **query
     }
     query->hash = hash_members(object, STR_EMPTY);
     query->rest_hash = hash_members(object, STR("select_list"));
+    read_clause_hashes(object, query);
     reader->depth--;
     *query_out = query;
     return OK;

@@ -45,6 +45,10 @@ Status sql_analyzer_parser(SqlAnalyzer *analyzer, DuckParser **parser_out, Error
     return OK;
 }
 
+DuckParser *sql_analyzer_take_parser(SqlAnalyzer *analyzer) {
+    return TAKE(analyzer->parser);
+}
+
 /* Everything but the result lives and dies with `scratch`. */
 static Status analyze_anew(SqlAnalyzer *analyzer, Str text, Arena *scratch, StrBuf *bytes, Error *err) {
     AUTO(strbuf) StrBuf form = {0};

@@ -18,6 +18,9 @@ DEFINE_AUTO(SqlAnalyzer, sql_analyzer, sql_analyzer_close)
 /* The analyzer's own parser, opened on first need: for query_parse and the fence. Borrowed. */
 MUST_CHECK Status sql_analyzer_parser(SqlAnalyzer *analyzer, DuckParser **parser_out, Error *err);
 
+/* Gives the parser away, when there is one: NULL otherwise. */
+DuckParser *sql_analyzer_take_parser(SqlAnalyzer *analyzer);
+
 typedef struct SqlAnalysis {
     const SqlFacts *facts;
     Str canonical_digest; /* 64 hex digits: SHA-256 of the canonical form */

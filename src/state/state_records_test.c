@@ -141,7 +141,7 @@ static void record_models(Fixture *f, int count) {
             "INSERT INTO snapshots SELECT name, fingerprint, 0, fingerprint, fingerprint, '',"
             "  replace(printf('%%12s', ''), ' ', 'SELECT c, count(*) AS n FROM upstream GROUP BY 1 UNION '),"
             "  NULL, NULL, 'interlace__main', name, 0, 'breaking', 'default', 1, 1, 0,"
-            "  '[{\"name\":\"id\",\"type\":\"BIGINT\"},{\"name\":\"v\",\"type\":\"VARCHAR\"}]', NULL, NULL FROM model;"
+            "  '[{\"name\":\"id\",\"type\":\"BIGINT\"},{\"name\":\"v\",\"type\":\"VARCHAR\"}]', NULL, NULL, NULL FROM model;"
             "INSERT INTO pointers SELECT 'prod', name, fingerprint, 0, 1 FROM model;"
             "COMMIT",
             count)
