@@ -15,6 +15,7 @@ Status command_restate(struct Cli *cli, ErrorList *faults);
 Status command_intervals(struct Cli *cli, ErrorList *faults);
 Status command_models(struct Cli *cli, ErrorList *faults);
 Status command_lineage(struct Cli *cli, ErrorList *faults);
+Status command_impact(struct Cli *cli, ErrorList *faults);
 Status command_query(struct Cli *cli, ErrorList *faults);
 Status command_env_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_list(struct Cli *cli, ErrorList *faults);
