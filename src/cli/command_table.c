@@ -56,6 +56,8 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Which windows of a model come first"},
     [OPTION_CATCH_UP]    = {"catch-up", 0, OPTION_TYPE_FLAG,
                             .summary = "Fill every complete window since the last one that is filled"},
+    [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
+                            .summary = "With what this window puts into the query"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -69,6 +71,10 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "How long to wait for another command (90s, 5m); 0 does not wait"},
     [OPTION_OVERLAY]     = {"overlay", 0, OPTION_TYPE_TEXT, "NAME", .summary = "Lay interlace.NAME.yaml over the configuration"},
     [OPTION_NO_CACHE]    = {"no-cache", 0, OPTION_TYPE_FLAG, .summary = "Read all sources anew"},
+    [OPTION_INSTALL_COMPLETION] = {"install-completion", 0, OPTION_TYPE_FLAG,
+                            .summary = "Install completion for the current shell"},
+    [OPTION_SHOW_COMPLETION] = {"show-completion", 0, OPTION_TYPE_FLAG,
+                            .summary = "Show the completion script of the current shell"},
     [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
     [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
 };
@@ -77,7 +83,8 @@ const Option option_table[OPTION_COUNT] = {
 #define SELECTION (O(SELECT) | O(EXCLUDE))
 
 const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
-                                 O(LOCK_TIMEOUT) | O(OVERLAY) | O(NO_CACHE) | O(HELP) | O(VERSION);
+                                 O(LOCK_TIMEOUT) | O(OVERLAY) | O(NO_CACHE) | O(INSTALL_COMPLETION) |
+                                 O(SHOW_COMPLETION) | O(HELP) | O(VERSION);
 
 const Command command_table[] = {
     {.name = "init", .summary = "Start a project from a template", .run = command_init,
@@ -121,6 +128,11 @@ const Command command_table[] = {
      .arguments = {{"MODEL.COLUMN", .summary = "A column of a model"}},
      .options = O(ENV) | O(PATH) | O(JSON)},
 
+    {.name = "render", .summary = "Show the query of a model as it would run", .run = command_render,
+     .details = "Names are those of the tables it would read; with --window also the window's edges and clock.",
+     .arguments = {{"MODEL", .summary = "A model of SQL"}},
+     .options = O(ENV) | O(PATH) | O(WINDOW) | O(JSON)},
+
     {.name = "query", .summary = "Read from an environment with one SELECT", .run = command_query,
      .details = "Only reads: other statements, files, and tables that are not the project's are refused.\n"
                 "With --json, types are named as Arrow does: int64, string, decimal128(10, 2), timestamp[us].",
@@ -139,6 +151,12 @@ const Command command_table[] = {
     {.name = "version", .summary = "Show the version and what this build works with", .run = command_version,
      .options = O(JSON)},
 
+    {.name = "completion", .summary = "Show the completion script of a shell", .run = command_completion,
+     .arguments = {{"SHELL", .summary = "bash, zsh or fish"}}},
+
+    {.name = "complete", .summary = "Show what may come next on a command line", .run = command_complete,
+     .is_hidden = true, .arguments = {{"LINE", .summary = "The line up to the cursor"}}},
+
     {.name = "docs-reference", .summary = "Write the reference pages", .run = command_docs_reference, .is_hidden = true,
      .arguments = {{"DIR", .summary = "The folder"}}},
 };
@@ -153,6 +171,7 @@ const size_t command_group_count = COUNT_OF(command_groups);
 static const bool type_takes_value[OPTION_TYPE_TOTAL] = {
     [OPTION_TYPE_TEXT]     = true, [OPTION_TYPE_LIST] = true, [OPTION_TYPE_NUMBER]      = true, [OPTION_TYPE_CHOICE] = true,
     [OPTION_TYPE_DURATION] = true, [OPTION_TYPE_TIME] = true, [OPTION_TYPE_ENVIRONMENT] = true,
+    [OPTION_TYPE_RANGE] = true,
 };
 /* clang-format on */
 

@@ -62,6 +62,14 @@ static void take_value_from_next_word(Scan *scan, GivenOption *option) {
     option->has_value = true;
 }
 
+/* The second word of a range. */
+static void take_end_from_next_word(Scan *scan, GivenOption *option) {
+    bool is_whole = !option->has_value || str_find_char(option->value, ' ') != STR_NOT_FOUND;
+    if (!is_whole && scan->next < scan->count) {
+        option->value = str_format(scan->arena, STR_FMT " %s", STR_ARG(option->value), scan->words[scan->next++]);
+    }
+}
+
 static bool takes_value(OptionId id) {
     return id != OPTION_COUNT && option_type_takes_value(option_table[id].type);
 }
@@ -73,6 +81,10 @@ static void scan_long(Scan *scan, Str word, Str name) {
         option.value = str_skip(word, name.size + 3);
     } else if (takes_value(option_find_name(ALL_OPTIONS, name))) {
         take_value_from_next_word(scan, &option);
+    }
+    OptionId id = option_find_name(ALL_OPTIONS, name);
+    if (id != OPTION_COUNT && option_table[id].type == OPTION_TYPE_RANGE) {
+        take_end_from_next_word(scan, &option);
     }
     given_option_vec_push(scan->arena, &scan->options, option);
 }
@@ -300,6 +312,20 @@ static Status read_environment(const Option *option, Str source, Str text, Optio
     return environment_check_name(text, err);
 }
 
+static Status read_range(const Option *option, Str source, Str text, OptionValue *value, Arena *arena, Error *err) {
+    size_t blank = str_find_char(text, ' ');
+    Str end = blank == STR_NOT_FOUND ? STR_EMPTY : str_trim(str_skip(text, blank));
+    if (blank == 0 || end.size == 0) {
+        return error_set(err, ERROR_USAGE, STR_FMT " needs two values (%s); got '" STR_FMT "'", STR_ARG(source),
+                         option->value_name, STR_ARG(text));
+    }
+    value->text = text;
+    value->list = (StrVec){0};
+    str_vec_push(arena, &value->list, str_slice(text, 0, blank));
+    str_vec_push(arena, &value->list, end);
+    return OK;
+}
+
 static const ValueReader value_readers[OPTION_TYPE_TOTAL] = {
     [OPTION_TYPE_FLAG] = read_flag,
     [OPTION_TYPE_COUNT] = read_flag,
@@ -311,6 +337,7 @@ static const ValueReader value_readers[OPTION_TYPE_TOTAL] = {
     [OPTION_TYPE_DURATION] = read_duration,
     [OPTION_TYPE_TIME] = read_time,
     [OPTION_TYPE_ENVIRONMENT] = read_environment,
+    [OPTION_TYPE_RANGE] = read_range,
 };
 
 static Str spelling(const GivenOption *given, Arena *arena) {
@@ -382,7 +409,9 @@ static Str twin_name(const Option *option, Arena *arena) {
 static Status read_twin(OptionId id, Arena *arena, Invocation *invocation, Error *err) {
     const Option *option = &option_table[id];
     OptionValue *value = &invocation->options[id];
-    if (value->is_given || id == OPTION_HELP || id == OPTION_VERSION) {
+    bool is_answered =
+        id == OPTION_HELP || id == OPTION_VERSION || id == OPTION_SHOW_COMPLETION || id == OPTION_INSTALL_COMPLETION;
+    if (value->is_given || is_answered) {
         return OK;
     }
     Str source = twin_name(option, arena);
@@ -451,9 +480,12 @@ Status invocation_parse(int argc, char *const *argv, Arena *arena, Invocation *i
     scan_words(&scan);
     invocation->wants_help = scan_has(&scan, OPTION_HELP);
     invocation->wants_version = scan_has(&scan, OPTION_VERSION);
+    invocation->wants_completion = scan_has(&scan, OPTION_SHOW_COMPLETION);
+    invocation->wants_completion_installed = scan_has(&scan, OPTION_INSTALL_COMPLETION);
 
     Status status = find_command(&scan.arguments, arena, invocation, err);
-    if (invocation->wants_help || invocation->wants_version) {
+    if (invocation->wants_help || invocation->wants_version || invocation->wants_completion ||
+        invocation->wants_completion_installed) {
         error_clear(err);
         return OK;
     }

@@ -26,6 +26,14 @@ bool duck_error_is_interrupt(const Error *err) {
     return err->kind == ERROR_INTERRUPTED;
 }
 
+bool duck_error_is_binder(const Error *err) {
+    return err->engine_type == DUCKDB_ERROR_BINDER;
+}
+
+bool duck_error_is_catalog(const Error *err) {
+    return err->engine_type == DUCKDB_ERROR_CATALOG;
+}
+
 static bool says_one_of(const Error *err, const Str *signs, size_t count) {
     Str whole = error_detail_find(err, STR("engine_text"));
     for (size_t i = 0; i < count; i++) {

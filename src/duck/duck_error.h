@@ -9,6 +9,10 @@ bool duck_error_is_out_of_memory(const Error *err);
 /* Another transaction was quicker: the whole transaction may be done again. */
 bool duck_error_is_conflict(const Error *err);
 bool duck_error_is_interrupt(const Error *err);
+/* The text was understood and makes no sense: an unknown column, types that do not go together. */
+bool duck_error_is_binder(const Error *err);
+/* A table, function, type … of that name is not known. */
+bool duck_error_is_catalog(const Error *err);
 
 /* Some calls give a text without the engine's number for its class; the class is then read from the text. */
 #define DUCK_ERROR_TYPE_IN_TEXT 0

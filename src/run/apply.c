@@ -5,6 +5,7 @@
 #include "project/graph.h"
 #include "run/apply_steps.h"
 #include "run/attachments.h"
+#include "run/bound_schemas.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
 #include "run/delivery_record.h"
@@ -69,7 +70,14 @@ static void note_breaking(Apply *apply) {
     }
 }
 
-static Status make_plan(Apply *apply, Error *err) {
+static Status compile(Apply *apply, Plan *plan, ErrorList *faults) {
+    StrVec written = attachments_written(plan, apply->result->arena);
+    StrVec unused = attachments_unused(plan, apply->result->arena);
+    session_use_attachments(apply->session, &written, &unused);
+    return plan_bind(apply->session, plan, false, NULL, faults);
+}
+
+static Status make_plan(Apply *apply, ErrorList *faults, Error *err) {
     PlanOptions options = {
         .environment = apply->options->environment,
         .select = apply->options->select,
@@ -77,8 +85,10 @@ static Status make_plan(Apply *apply, Error *err) {
         .rebuild_all = apply->options->verb != WINDOW_APPLY,
         .forward_only = apply->options->forward_only,
     };
-    TRY(plan_from_state(apply->session->project, apply->state, &options, apply->result->arena, &apply->result->plan,
-                        err));
+    AUTO(plan) Plan *plan = NULL;
+    TRY(plan_from_state(apply->session->project, apply->state, &options, apply->result->arena, &plan, err));
+    TRY(compile(apply, plan, faults));
+    apply->result->plan = TAKE(plan);
     start_results(apply);
     session_emit(apply->session, (Event){.type = EVENT_PLAN, .plan = apply->result->plan});
     if (apply->options->verb != WINDOW_APPLY) {
@@ -113,9 +123,6 @@ static Status prepare_inputs(const Apply *apply, EngineConnection *connection, E
 }
 
 static Status open_warehouse(Apply *apply, EngineConnection **connection_out, Error *err) {
-    StrVec written = attachments_written(apply->result->plan, apply->result->arena);
-    StrVec unused = attachments_unused(apply->result->plan, apply->result->arena);
-    session_use_attachments(apply->session, &written, &unused);
     TRY(session_engine(apply->session, false, &apply->build.engine, err));
     TRY(engine_connect(apply->build.engine, connection_out, err));
     EngineCatalog *catalog = NULL;
@@ -352,7 +359,7 @@ static Status carry_out(Apply *apply, ErrorList *faults, Error *err) {
 static Status follow_up(Apply *apply, ErrorList *faults, Error *err);
 
 static Status run_plan(Apply *apply, ErrorList *faults, Error *err) {
-    TRY(make_plan(apply, err));
+    TRY(make_plan(apply, faults, err));
     bool is_nothing = apply->result->plan->is_empty && apply->model_count == 0;
     TRY(is_nothing ? dynamic_save(apply, err) : carry_out(apply, faults, err));
     return follow_up(apply, faults, err);

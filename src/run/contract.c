@@ -1,6 +1,7 @@
 #include "run/contract.h"
 
 #include "config/json_writer.h"
+#include "plan/plan_history.h"
 
 /* Spellings of one type; the last word of a row is the engine's own. */
 static const struct TypeSynonym {
@@ -105,4 +106,8 @@ Str columns_to_json(const DuckColumnVec *columns, Arena *arena) {
     }
     json_end_array(&writer);
     return strbuf_copy(&out, arena);
+}
+
+Status columns_from_json(Str json, Arena *arena, DuckColumnVec *columns_out, Error *err) {
+    return plan_recorded_columns(&(Snapshot){.columns_json = json}, arena, columns_out, NULL, err);
 }

@@ -12,5 +12,6 @@ MUST_CHECK Status contract_check(const Model *model, const DuckColumnVec *column
 
 /* JSON list of {name, type}, as snapshots record it. */
 Str columns_to_json(const DuckColumnVec *columns, Arena *arena);
+MUST_CHECK Status columns_from_json(Str json, Arena *arena, DuckColumnVec *columns_out, Error *err); /* appends */
 
 #endif

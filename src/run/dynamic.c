@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "project/dynamic_models.h"
+#include "run/bound_schemas.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -169,16 +170,15 @@ static Status check_unedited(const Apply *apply, const Project *next, Error *err
 }
 
 /* Checked here, while nothing is promoted yet. The plan at hand has passed: what is breaking now was registered. */
-static Status check_gate(const Apply *apply, const Project *next, Error *err) {
-    if (apply->options->force || apply->options->verb != WINDOW_APPLY) {
-        return OK;
-    }
+static Status check_plan(const Apply *apply, const Project *next, ErrorList *faults, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     AUTO(plan) Plan *plan = NULL;
     ApplyOptions follow_up = dynamic_options(apply, arena);
     PlanOptions options = {.environment = follow_up.environment, .select = follow_up.select};
     TRY(plan_from_state(next, apply->state, &options, arena, &plan, err));
-    return plan_check_gate(plan, false, err);
+    TRY(plan_bind(apply->session, plan, false, NULL, faults));
+    bool is_gated = !apply->options->force && apply->options->verb == WINDOW_APPLY;
+    return is_gated ? plan_check_gate(plan, false, err) : OK;
 }
 
 static Status load_next(Apply *apply, ErrorList *faults, Error *err) {
@@ -187,7 +187,7 @@ static Status load_next(Apply *apply, ErrorList *faults, Error *err) {
     TRY(session_load_again(apply->session, &apply->registered, &next, faults));
     TRY(project_check_supported(next, faults));
     TRY(check_unedited(apply, next, err));
-    TRY(check_gate(apply, next, err));
+    TRY(check_plan(apply, next, faults, err));
     apply->next_project = next;
     return OK;
 }

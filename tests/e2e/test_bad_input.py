@@ -145,7 +145,6 @@ def test_what_a_later_release_brings_is_refused_by_one_plan_error_that_names_it(
 def test_06_1_4_an_engine_error_points_into_the_file_of_the_user(project):
     project.write({"models/a.sql": "SELECT 1 AS id", "models/b.sql": "-- für\nSELECT id,\n       idd\nFROM a"})
     result = project.fails("apply")
-    assert "model 'b' failed" in result.stderr
     assert "models/b.sql:3:8" in result.stderr
 
 

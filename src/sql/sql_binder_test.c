@@ -1,0 +1,113 @@
+/* The columns of queries over empty tables, and what a failure says. */
+#include "sql/sql_fixture.h"
+
+#include "sql/sql_binder.h"
+
+typedef struct Bound {
+    SqlFixture *fixture;
+    SqlBinder *binder;
+} Bound;
+
+static int setup(void **state) {
+    if (sql_fixture_setup(state) != 0) {
+        return 1;
+    }
+    Bound *bound = heap_alloc_zeroed(1, sizeof *bound);
+    bound->fixture = *state;
+    *state = bound;
+    return failed(sql_binder_open(STR("/"), &bound->binder, &bound->fixture->err)) ? 1 : 0;
+}
+
+static int teardown(void **state) {
+    Bound *bound = *state;
+    sql_binder_close(bound->binder);
+    *state = bound->fixture;
+    free(bound);
+    return sql_fixture_teardown(state);
+}
+
+static const DuckColumn order_columns[] = {
+    {STR_INIT("id"), STR_INIT("INTEGER")},
+    {STR_INIT("amount"), STR_INIT("DECIMAL(18,2)")},
+    {STR_INIT("day"), STR_INIT("DATE")},
+};
+
+static Status bind(Bound *bound, const char *sql, DuckColumnVec *columns_out) {
+    SqlFixture *f = bound->fixture;
+    DuckColumnVec orders = {.items = (DuckColumn *)(uintptr_t)order_columns, .count = COUNT_OF(order_columns)};
+    SqlText text = whole_file(f->arena, source_file(f->arena, "m.sql", str_from(sql)));
+    SqlAnalysis analysis = analyze(f, text.text);
+    SqlBoundTable *tables = ARENA_NEW_ARRAY(f->arena, SqlBoundTable, analysis.facts->tables.count);
+    for (size_t i = 0; i < analysis.facts->tables.count; i++) {
+        bool is_known = !analysis.facts->tables.items[i].is_file &&
+                        !str_equal(analysis.facts->tables.items[i].name, STR("elsewhere"));
+        tables[i].columns = is_known ? &orders : NULL;
+    }
+    SqlText spliced;
+    TRY(sql_binder_splice(bound->binder, &text, analysis.facts, tables, f->arena, &spliced, &f->err));
+    return sql_binder_describe(bound->binder, &spliced, f->arena, columns_out, &f->err);
+}
+
+static void check_columns(Bound *bound, const char *sql, const char *expected) {
+    DuckColumnVec columns = {0};
+    AUTO(strbuf) StrBuf form = {0};
+    if (failed(bind(bound, sql, &columns))) {
+        fail_msg("%s: %.*s", sql, STR_ARG(bound->fixture->err.message));
+    }
+    for (size_t i = 0; i < columns.count; i++) {
+        strbuf_format(&form, "%s" STR_FMT " " STR_FMT, i == 0 ? "" : ", ", STR_ARG(columns.items[i].name),
+                      STR_ARG(columns.items[i].type));
+    }
+    check_text(sql, strbuf_str(&form), expected);
+}
+
+static void check_failure(Bound *bound, const char *sql, SqlBindVerdict verdict, const char *subject, size_t column) {
+    DuckColumnVec columns = {0};
+    assert_true(failed(bind(bound, sql, &columns)));
+    assert_int_equal(sql_bind_verdict(&bound->fixture->err), verdict);
+    check_text(sql, sql_bind_subject(&bound->fixture->err), subject);
+    assert_int_equal(bound->fixture->err.place.column, column);
+    error_clear(&bound->fixture->err);
+}
+
+static void test_columns_have_the_types_that_the_engine_gives(void **state) {
+    check_columns(*state, "SELECT * FROM orders", "id INTEGER, amount DECIMAL(18,2), day DATE");
+    check_columns(*state, "SELECT * EXCLUDE (id), sum(amount) OVER () AS total FROM raw.orders AS o",
+                  "amount DECIMAL(18,2), day DATE, total DECIMAL(38,2)");
+    check_columns(*state, "WITH a AS (SELECT day, count(*) AS n FROM orders GROUP BY day) SELECT * FROM a",
+                  "day DATE, n BIGINT");
+    check_columns(*state, "SELECT orders.id, x.day FROM orders JOIN orders AS x USING (id)", "id INTEGER, day DATE");
+    check_columns(*state, "SELECT 1 AS one", "one INTEGER");
+}
+
+static void test_a_failure_names_what_is_wrong_and_where(void **state) {
+    check_failure(*state, "SELECT amuont FROM orders", SQL_BIND_WRONG, "amuont", 8);
+    check_failure(*state, "SELECT o.amuont FROM orders AS o", SQL_BIND_WRONG, "amuont", 8);
+    check_failure(*state, "SELECT id FROM orders AS a JOIN orders AS b ON a.id = b.id", SQL_BIND_WRONG, "", 8);
+    check_failure(*state, "SELECT sum(day) FROM orders", SQL_BIND_WRONG, "", 8);
+    check_failure(*state, "SELECT id, suum(amount) FROM orders", SQL_BIND_UNKNOWN_FUNCTION, "suum", 12);
+}
+
+static void test_what_only_a_warehouse_can_tell_is_undecided(void **state) {
+    check_failure(*state, "SELECT * FROM elsewhere", SQL_BIND_UNDECIDED, "", 15);
+    check_failure(*state, "SELECT id::mood FROM orders", SQL_BIND_UNDECIDED, "", 12);
+    check_failure(*state, "SELECT * FROM 'nothing.parquet'", SQL_BIND_UNDECIDED, "", 0);
+}
+
+static void test_a_setting_of_the_engine_counts_and_an_unknown_one_does_not_harm(void **state) {
+    Bound *bound = *state;
+    sql_binder_set(bound->binder, STR("no_such_setting"), STR("1"));
+    check_columns(bound, "SELECT 7 / 2 AS half", "half DOUBLE");
+    sql_binder_set(bound->binder, STR("integer_division"), STR("true"));
+    check_columns(bound, "SELECT 7 / 2 AS half", "half INTEGER");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns_have_the_types_that_the_engine_gives),
+        cmocka_unit_test(test_a_failure_names_what_is_wrong_and_where),
+        cmocka_unit_test(test_what_only_a_warehouse_can_tell_is_undecided),
+        cmocka_unit_test(test_a_setting_of_the_engine_counts_and_an_unknown_one_does_not_harm),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
