@@ -168,12 +168,3 @@ void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnL
     }
     *lineage_out = (ColumnLineage){.project = project, .models = builder.models};
 }
-
-bool model_lineage_find(const ModelLineage *lineage, Str column, Arena *arena, LineageSourceVec *sources_out) {
-    const LineageOutput *output = find_output(lineage, column);
-    if (output != NULL) {
-        *sources_out = output->sources;
-        return true;
-    }
-    return !lineage->is_complete && query_lineage_find(&lineage->query, column, arena, sources_out);
-}

@@ -34,7 +34,6 @@ typedef struct ColumnLineage {
 } ColumnLineage;
 
 void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnLineage *lineage_out);
-bool model_lineage_find(const ModelLineage *lineage, Str column, Arena *arena, LineageSourceVec *sources_out);
 
 /* A column that is made of the one that was asked about, and the step that led to it. */
 typedef struct ImpactColumn {
