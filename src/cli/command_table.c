@@ -31,8 +31,8 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_TEMPLATE]    = {"template", 't', OPTION_TYPE_TEXT, "NAME", "quickstart", .summary = "What to start from"},
     [OPTION_LIST]        = {"list", 0, OPTION_TYPE_FLAG, .summary = "Show the templates, write nothing"},
     [OPTION_TAG]         = {"tag", 0, OPTION_TYPE_LIST, "TAG", .summary = "Only models with this tag"},
-    [OPTION_COLUMNS]     = {"columns", 'c', OPTION_TYPE_FLAG, .summary = "Lineage of columns (not in this version)"},
-    [OPTION_LINEAGE_FORMAT] = {"format", 'f', OPTION_TYPE_CHOICE, "FORMAT", "text", .choices = "text json dot",
+    [OPTION_COLUMNS]     = {"columns", 'c', OPTION_TYPE_FLAG, .summary = "Also what each column is made of"},
+    [OPTION_LINEAGE_FORMAT] = {"format", 'f', OPTION_TYPE_CHOICE, "FORMAT", "text", .choices = "text json dot mermaid",
                             .summary = "How to show it"},
     [OPTION_DEPTH]       = {"depth", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "At most so many steps away"},
     [OPTION_MODEL]       = {"model", 0, OPTION_TYPE_TEXT, "MODEL", .summary = "Only outcomes of this model"},
@@ -135,7 +135,12 @@ const Command command_table[] = {
 
     {.name = "lineage", .summary = "Show what a model reads and what reads it", .run = command_lineage,
      .arguments = {{"MODEL", .is_optional = true, .summary = "A model; without one, the whole graph"}},
-     .options = O(PATH) | O(COLUMNS) | O(LINEAGE_FORMAT) | O(DEPTH) | O(JSON)},
+     .options = O(ENV) | O(PATH) | O(COLUMNS) | O(LINEAGE_FORMAT) | O(DEPTH) | O(JSON)},
+
+    {.name = "impact", .summary = "Show everything that a column reaches", .run = command_impact,
+     .details = "Columns made of it, models whose rows it decides, models that may use it unseen, checks, deliveries.",
+     .arguments = {{"MODEL.COLUMN", .summary = "A column of a model"}},
+     .options = O(ENV) | O(PATH) | O(JSON)},
 
     {.name = "render", .summary = "Show the query of a model as it would run", .run = command_render,
      .details = "Names are those of the tables it would read; with --window also the window's edges and clock.",

@@ -21,6 +21,7 @@ Status command_env_promote(struct Cli *cli, ErrorList *faults);
 Status command_env_rollback(struct Cli *cli, ErrorList *faults);
 Status command_env_drop(struct Cli *cli, ErrorList *faults);
 Status command_gc(struct Cli *cli, ErrorList *faults);
+Status command_impact(struct Cli *cli, ErrorList *faults);
 Status command_complete(struct Cli *cli, ErrorList *faults);
 Status command_completion(struct Cli *cli, ErrorList *faults);
 Status command_query(struct Cli *cli, ErrorList *faults);

@@ -64,7 +64,7 @@ static void bad_lines_are_refused_with_the_reason(void **state) {
         {{{"apply", "--parallelism", "-1"}}, "--parallelism must be a whole number, at least 0; got '-1'"},
         {{{"apply", "--parallelism=two"}}, "--parallelism must be a whole number, at least 0; got 'two'"},
         {{{"apply", "--json=xml"}}, "--json must be one of document, lines; got 'xml'"},
-        {{{"lineage", "-f", "xml"}}, "-f must be one of text, json, dot; got 'xml'"},
+        {{{"lineage", "-f", "xml"}}, "-f must be one of text, json, dot, mermaid; got 'xml'"},
         {{{"apply", "--lock-timeout", "soon"}}, "--lock-timeout must be a duration (90s, 5m, 1h) or 0; got 'soon'"},
         {{{"checks", "list", "--since", "2026-13-01"}},
          "--since must be an ISO timestamp (e.g. 2026-07-01T00:00:00); got '2026-13-01'"},

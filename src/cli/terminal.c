@@ -72,10 +72,11 @@ void style_append(StrBuf *out, const Terminal *terminal, Style style, Str text) 
 static const struct GlyphRow {
     Str unicode, ascii;
 } glyphs[GLYPH_COUNT] = {
-    [GLYPH_DONE] = {STR_INIT("✓"), STR_INIT("v")},      [GLYPH_FAILED] = {STR_INIT("✗"), STR_INIT("x")},
-    [GLYPH_CANCELLED] = {STR_INIT("⊘"), STR_INIT("o")}, [GLYPH_DASH] = {STR_INIT("—"), STR_INIT("-")},
-    [GLYPH_DOT] = {STR_INIT("·"), STR_INIT("-")},       [GLYPH_ARROW] = {STR_INIT("→"), STR_INIT("->")},
-    [GLYPH_RULE] = {STR_INIT("─"), STR_INIT("-")},      [GLYPH_ELLIPSIS] = {STR_INIT("…"), STR_INIT("...")},
+    [GLYPH_DONE] = {STR_INIT("✓"), STR_INIT("v")},       [GLYPH_FAILED] = {STR_INIT("✗"), STR_INIT("x")},
+    [GLYPH_CANCELLED] = {STR_INIT("⊘"), STR_INIT("o")},  [GLYPH_DASH] = {STR_INIT("—"), STR_INIT("-")},
+    [GLYPH_DOT] = {STR_INIT("·"), STR_INIT("-")},        [GLYPH_ARROW] = {STR_INIT("→"), STR_INIT("->")},
+    [GLYPH_FROM] = {STR_INIT("←"), STR_INIT("<-")},      [GLYPH_RULE] = {STR_INIT("─"), STR_INIT("-")},
+    [GLYPH_ELLIPSIS] = {STR_INIT("…"), STR_INIT("...")},
 };
 
 Str glyph(const Terminal *terminal, Glyph name) {

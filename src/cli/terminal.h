@@ -44,6 +44,7 @@ typedef enum Glyph {
     GLYPH_DASH, /* also: an empty cell */
     GLYPH_DOT,  /* between parts of a line */
     GLYPH_ARROW,
+    GLYPH_FROM,
     GLYPH_RULE,
     GLYPH_ELLIPSIS,
     GLYPH_COUNT

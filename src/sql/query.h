@@ -95,7 +95,9 @@ struct QuerySource {
     bool passes_left, passes_right;
     bool pairs_otherwise; /* POSITIONAL, ASOF, … : no join by its condition alone */
     bool is_sampled;
-    QueryExprVec exprs; /* also: join condition, AT (…) of a table */
+    QueryExprVec exprs;  /* also: join condition, AT (…) of a table */
+    bool has_aggregates; /* pivot: else it is UNPIVOT */
+    StrVec groups;       /* pivot: its GROUP BY, if it has one */
     Query *query;
 };
 
@@ -134,10 +136,12 @@ struct Query {
     /* set operation; recursive: its two terms */
     QueryVec branches;
     bool is_by_name;
-    Str recursive_name; /* recursive: its CTE's name, which means itself in the second term only */
+    bool is_union, keeps_all; /* UNION; ALL */
+    Str recursive_name;       /* recursive: its CTE's name, which means itself in the second term only */
     /* all */
     QueryExprVec modifiers; /* ORDER BY, LIMIT, DISTINCT ON */
     QueryExprVec orders;    /* the modifiers that are ORDER BY */
+    QueryExprVec limits;    /* the modifiers that are its LIMIT and OFFSET */
     bool has_order_by, has_distinct;
     bool has_distinct_on, has_limit; /* LIMIT, OFFSET */
     bool has_grouping_sets;          /* more than one: ROLLUP, CUBE */

@@ -399,6 +399,16 @@ static Status member_exprs(Reader *reader, const EngineJson *member, QuerySource
     return read_operands(reader, member, &source->exprs);
 }
 
+static Status member_aggregates(Reader *reader, const EngineJson *member, QuerySource *source) {
+    source->has_aggregates = member->first != NULL;
+    return read_operands(reader, member, &source->exprs);
+}
+
+static Status member_groups(Reader *reader, const EngineJson *member, QuerySource *source) {
+    source->groups = texts(reader, member);
+    return OK;
+}
+
 static Status member_left(Reader *reader, const EngineJson *member, QuerySource *source) {
     return read_source(reader, member, &source->left);
 }
@@ -480,8 +490,8 @@ static const struct SourceField {
     {WORD("is_implicit"), member_plain},       {WORD("subquery"), member_statement},     {WORD("function"), member_exprs},
     {WORD("with_ordinality"), member_plain},   {WORD("expected_names"), member_column_aliases},
     {WORD("expected_types"), member_plain},    {WORD("values"), member_exprs},           {WORD("source"), member_left},
-    {WORD("aggregates"), member_exprs},        {WORD("unpivot_names"), member_plain},    {WORD("pivots"), member_exprs},
-    {WORD("groups"), member_plain},            {WORD("include_nulls"), member_plain},    {WORD("query"), member_query},
+    {WORD("aggregates"), member_aggregates},        {WORD("unpivot_names"), member_plain},    {WORD("pivots"), member_exprs},
+    {WORD("groups"), member_groups},           {WORD("include_nulls"), member_plain},    {WORD("query"), member_query},
     {WORD("show_type"), member_plain},
 };
 
@@ -559,6 +569,9 @@ static Status read_modifiers(Reader *reader, const EngineJson *list, Query *quer
         for (size_t i = operand_count; i < query->modifiers.count && is_word(type, STR("ORDER_MODIFIER")); i++) {
             query_expr_vec_push(reader->arena, &query->orders, query->modifiers.items[i]);
         }
+        for (size_t i = operand_count; str_starts_with(type, STR("LIMIT_")) && i < query->modifiers.count; i++) {
+            query_expr_vec_push(reader->arena, &query->limits, query->modifiers.items[i]);
+        }
         query->has_distinct_on = query->has_distinct_on ||
                                  (is_word(type, STR("DISTINCT_MODIFIER")) && query->modifiers.count > operand_count);
     }
@@ -630,6 +643,13 @@ static Status query_branch(Reader *reader, const EngineJson *member, Query *quer
 static Status query_setop_type(Reader *reader, const EngineJson *member, Query *query) {
     (void)reader;
     query->is_by_name = str_ends_with(member->text, STR("_BY_NAME"));
+    query->is_union = str_starts_with(member->text, STR("UNION"));
+    return OK;
+}
+
+static Status query_setop_all(Reader *reader, const EngineJson *member, Query *query) {
+    (void)reader;
+    query->keeps_all = member->kind == ENGINE_JSON_TRUE;
     return OK;
 }
 
@@ -667,9 +687,9 @@ static const struct QueryField {
     {WORD("select_list"), query_projections}, {WORD("from_table"), query_source},        {WORD("where_clause"), query_filters},
     {WORD("group_expressions"), query_groups}, {WORD("group_sets"), query_group_sets},  {WORD("aggregate_handling"), query_aggregates},
     {WORD("having"), query_filters},          {WORD("qualify"), query_filters},          {WORD("sample"), query_sample},
-    {WORD("cte_name"), query_recursive_name},         {WORD("union_all"), query_plain},          {WORD("left"), query_branch},
+    {WORD("cte_name"), query_recursive_name},         {WORD("union_all"), query_setop_all},          {WORD("left"), query_branch},
     {WORD("right"), query_branch},            {WORD("aliases"), query_plain},            {WORD("key_targets"), query_filters},
-    {WORD("setop_type"), query_setop_type},   {WORD("setop_all"), query_plain},
+    {WORD("setop_type"), query_setop_type},   {WORD("setop_all"), query_setop_all},
 };
 
 static const struct QueryType {

@@ -160,11 +160,6 @@ def test_05_9_lineage_of_an_unknown_model_exits_1(project):
     project.fails("lineage", "-f", "xml", code=2)
 
 
-def test_05_9_columns_are_refused_clearly(project):
-    project.write(CHAIN)
-    assert "not in this version" in project.fails("lineage", "a", "-c").error_lines[0]
-
-
 def test_05_9_dot_is_valid_and_quotes_survive(project):
     project.write({"models/a.sql": 'SELECT * FROM src."odd ""name"', "models/b.sql": "SELECT * FROM a"})
     out = project.ok("lineage", "b", "-f", "dot").stdout

@@ -1,0 +1,170 @@
+#include "plan/column_lineage.h"
+
+/* --- Models that are SQL ------------------------------------------------------------------------------------------ */
+
+typedef struct Builder {
+    const ColumnLineageInput *input;
+    Arena *arena;
+    ModelLineage *models;
+    StrVec **names;     /* of each model whose columns are all known */
+    const Model *model; /* whose tables are asked for */
+} Builder;
+
+static Str written_name(Arena *arena, const QuerySource *source) {
+    const Str parts[] = {source->catalog, source->schema, source->name};
+    size_t first = source->catalog.size > 0 ? 0 : source->schema.size > 0 ? 1 : 2;
+    return str_join(arena, parts + first, COUNT_OF(parts) - first, STR("."));
+}
+
+static LineageTable get_table(void *context, const QuerySource *source) {
+    const Builder *builder = context;
+    const SqlTableRefVec *tables = &builder->model->facts->tables;
+    for (size_t i = 0; i < tables->count; i++) {
+        size_t upstream = builder->model->references[i].model;
+        if (tables->items[i].start == source->offset && upstream != MODEL_NONE) {
+            return (LineageTable){.name = builder->input->project->models[upstream]->name,
+                                  .columns = builder->names[upstream]};
+        }
+    }
+    return (LineageTable){.name = written_name(builder->arena, source)};
+}
+
+static StrVec contract_names(Arena *arena, const Model *model) {
+    StrVec names = {0};
+    for (size_t i = 0; i < model->contract.count; i++) {
+        str_vec_push(arena, &names, model->contract.items[i].name);
+    }
+    return names;
+}
+
+static void push_output(Builder *builder, ModelLineage *lineage, Str name, LineageSourceVec sources) {
+    LineageOutput output = {.name = name, .sources = sources};
+    lineage_output_vec_push(builder->arena, &lineage->outputs, output);
+}
+
+/* Names from elsewhere for a query that does not tell all of its own. */
+static void name_outputs(Builder *builder, const StrVec *names, ModelLineage *lineage) {
+    for (size_t i = 0; i < names->count; i++) {
+        LineageSourceVec sources = {0};
+        (void)query_lineage_find(&lineage->query, names->items[i], builder->arena, &sources);
+        push_output(builder, lineage, names->items[i], sources);
+    }
+    for (size_t i = 0; i < lineage->query.outputs.count; i++) { /* what is new since then */
+        const LineageOutput *output = &lineage->query.outputs.items[i];
+        if (output->name.size > 0 && !str_vec_contains_fold(names, output->name)) {
+            push_output(builder, lineage, output->name, output->sources);
+        }
+    }
+}
+
+/* Items without a name are called as the relation that was built from this version calls them, else by their place. */
+static void keep_outputs(Builder *builder, KnownColumns known, ModelLineage *lineage) {
+    const LineageOutputVec *outputs = &lineage->query.outputs;
+    bool is_same = known.names != NULL && known.is_current && known.names->count == outputs->count;
+    for (size_t i = 0; i < outputs->count; i++) {
+        Str name = outputs->items[i].name;
+        if (name.size == 0) {
+            name = is_same ? known.names->items[i] : str_format(builder->arena, "column %zu", i + 1);
+        }
+        push_output(builder, lineage, name, outputs->items[i].sources);
+    }
+}
+
+static void trace_sql(Builder *builder, const Model *model, ModelLineage *lineage) {
+    const LineageTables tables = {.get = get_table, .context = builder};
+    KnownColumns known = builder->input->known(builder->input->context, model);
+    StrVec contract = contract_names(builder->arena, model);
+    query_lineage(builder->input->queries[model->index], &tables, builder->arena, &lineage->query);
+    lineage->rows = lineage->query.rows;
+    lineage->is_opaque = lineage->query.is_opaque;
+    lineage->is_complete = !lineage->query.is_open || (known.names != NULL && known.is_current);
+    if (!lineage->query.is_open) {
+        keep_outputs(builder, known, lineage);
+        return;
+    }
+    bool is_certain = lineage->query.rest.count == 0 && lineage->query.open_tables.count == 1;
+    lineage->is_opaque = lineage->is_opaque || !(lineage->is_complete && is_certain);
+    name_outputs(builder, known.names != NULL ? known.names : &contract, lineage);
+}
+
+/* --- Models that are Python --------------------------------------------------------------------------------------- */
+
+static const LineageOutput *find_output(const ModelLineage *lineage, Str name) {
+    for (size_t i = 0; i < lineage->outputs.count; i++) {
+        if (str_equal_fold(lineage->outputs.items[i].name, name)) {
+            return &lineage->outputs.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* All names of its upstreams' columns, for a model of which nothing is known. */
+static StrVec upstream_names(Builder *builder, const Model *model) {
+    StrVec names = {0};
+    for (size_t i = 0; i < model->upstreams.count; i++) {
+        const LineageOutputVec *outputs = &builder->models[model->upstreams.items[i]].outputs;
+        for (size_t o = 0; o < outputs->count; o++) {
+            if (!str_vec_contains_fold(&names, outputs->items[o].name)) {
+                str_vec_push(builder->arena, &names, outputs->items[o].name);
+            }
+        }
+    }
+    return names;
+}
+
+/* The guess about a column of a Python model: the columns of that name in what the model reads. */
+static LineageSourceVec same_named(Builder *builder, const Model *model, Str name) {
+    LineageSourceVec sources = {0};
+    for (size_t i = 0; i < model->upstreams.count; i++) {
+        size_t upstream = model->upstreams.items[i];
+        const LineageOutput *output = find_output(&builder->models[upstream], name);
+        if (output != NULL) {
+            LineageSource source = {.table = builder->input->project->models[upstream]->name, .column = output->name};
+            lineage_source_vec_push(builder->arena, &sources, source);
+        }
+    }
+    return sources;
+}
+
+static void guess_python(Builder *builder, const Model *model, ModelLineage *lineage) {
+    KnownColumns known = builder->input->known(builder->input->context, model);
+    StrVec names = known.names != NULL   ? *known.names
+                   : model->has_contract ? contract_names(builder->arena, model)
+                                         : upstream_names(builder, model);
+    for (size_t i = 0; i < names.count; i++) {
+        push_output(builder, lineage, names.items[i], same_named(builder, model, names.items[i]));
+    }
+    lineage->is_opaque = true;
+    lineage->is_complete = known.names != NULL && known.is_current;
+}
+
+/* --- The project -------------------------------------------------------------------------------------------------- */
+
+static StrVec *output_names(Builder *builder, const ModelLineage *lineage) {
+    StrVec *names = ARENA_NEW(builder->arena, StrVec);
+    for (size_t i = 0; i < lineage->outputs.count; i++) {
+        str_vec_push(builder->arena, names, lineage->outputs.items[i].name);
+    }
+    return names;
+}
+
+void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnLineage *lineage_out) {
+    const Project *project = input->project;
+    Builder builder = {
+        .input = input,
+        .arena = arena,
+        .models = ARENA_NEW_ARRAY(arena, ModelLineage, project->model_count),
+        .names = ARENA_NEW_ARRAY(arena, StrVec *, project->model_count),
+    };
+    for (size_t i = 0; i < project->model_count; i++) { /* upstreams first */
+        ModelLineage *lineage = &builder.models[i];
+        builder.model = project->models[i];
+        if (builder.model->kind == MODEL_SQL) {
+            trace_sql(&builder, builder.model, lineage);
+        } else {
+            guess_python(&builder, builder.model, lineage);
+        }
+        builder.names[i] = lineage->is_complete ? output_names(&builder, lineage) : NULL;
+    }
+    *lineage_out = (ColumnLineage){.project = project, .models = builder.models};
+}

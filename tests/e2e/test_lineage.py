@@ -1,0 +1,106 @@
+"""Column lineage and impact through the binary: no warehouse, then with what an environment shows."""
+
+CHAIN = {
+    "models/raw.sql": "SELECT id, amount, status, 1 AS one FROM main.events",
+    "models/agg.sql": "SELECT id, sum(amount) AS total FROM raw WHERE status = 'x' GROUP BY id",
+    "models/top.sql": "SELECT id, total FROM agg",
+}
+PYTHON = {
+    "models/raw.sql": "SELECT 1 AS id, 2 AS amount",
+    "models/enrich.py": (
+        "import pyarrow as pa\nfrom interlace import model\n\n\n"
+        '@model(columns=["id", "amount"])\ndef enrich(raw):\n    return raw\n'
+    ),
+    "models/agg.sql": "SELECT id, sum(amount) AS total FROM enrich GROUP BY id",
+}
+
+
+def columns(project, model, *options):
+    return project.json("lineage", model, "-c", *options)["columns"]
+
+
+def test_05_7_1_columns_are_attributed_to_their_sources(project):
+    project.write(CHAIN)
+    assert columns(project, "agg") == {"id": ["raw.id"], "total": ["raw.amount"]}
+    assert columns(project, "raw")["amount"] == ["main.events.amount"]
+    assert "  one ← —\n" in project.ok("lineage", "raw", "-c").stdout
+
+
+def test_05_7_2_ctes_are_traced_through(project):
+    text = "WITH c AS (SELECT id, v+1 AS vv FROM up) SELECT c.id, sum(vv) OVER (PARTITION BY c.id) AS s FROM c"
+    project.write({"models/up.sql": "SELECT 1 AS id, 2 AS v", "models/m.sql": text})
+    assert columns(project, "m") == {"id": ["up.id"], "s": ["up.v", "up.id"]}
+
+
+def test_05_7_3_set_operations_have_the_names_of_the_first_branch(project):
+    project.write(CHAIN | {"models/u.sql": "SELECT id AS a FROM raw UNION ALL SELECT total FROM agg"})
+    assert columns(project, "u") == {"a": ["raw.id", "agg.total"]}
+
+
+def test_05_7_4_stars_need_no_warehouse(project):
+    project.write(CHAIN | {"models/s.sql": "SELECT * FROM raw"})
+    assert list(columns(project, "s")) == ["id", "amount", "status", "one"]
+
+
+def test_05_7_5_python_is_opaque_and_traced_by_name(project):
+    project.write(PYTHON)
+    assert columns(project, "agg")["total"] == ["enrich.amount"]
+    document = project.json("lineage", "enrich", "-c")
+    assert (document["columns"]["amount"], document["opaque"]) == (["raw.amount"], True)
+    assert "amount ← raw.amount (opaque)" in project.ok("lineage", "enrich", "-c").stdout
+
+
+def test_05_7_6_count_beside_an_unknown_column_keeps_all_names(project):
+    project.write({"models/m.sql": "SELECT count(*) AS n, x FROM elsewhere GROUP BY x"})
+    assert columns(project, "m") == {"n": [], "x": ["elsewhere.x"]}
+
+
+def test_05_7_4_a_star_of_an_external_table_takes_the_names_of_the_relation(project):
+    project.write({"models/m.sql": "SELECT * FROM (SELECT 1 AS a)", "models/n.sql": "FROM range(2)"}).ok("apply")
+    assert columns(project, "n") == {"range": []}
+    assert columns(project, "n", "-e", "dev") == {}
+
+
+def test_05_8_1_a_chain_names_the_edges(project):
+    project.write(CHAIN)
+    assert project.json("impact", "raw.amount")["impacted"] == [
+        {"model": "agg", "column": "total", "via": "raw.amount -> agg.total"},
+        {"model": "top", "column": "total", "via": "agg.total -> top.total"},
+    ]
+
+
+def test_05_8_2_a_python_consumer_is_opaque(project):
+    project.write(PYTHON)
+    assert project.json("impact", "raw.amount")["opaque_consumers"] == ["enrich"]
+
+
+def test_05_8_3_a_filter_is_row_influence(project):
+    project.write(CHAIN)
+    document = project.json("impact", "raw.status")
+    assert (document["impacted"], document["row_influence"]) == ([], ["agg"])
+    assert project.ok("impact", "raw.status").stdout == "Decides the rows of: agg\n"
+    assert project.ok("impact", "raw.one").stdout == "Nothing downstream reads raw.one.\n"
+
+
+def test_05_8_4_impact_goes_through_ctes_and_unions(project):
+    text = "WITH c AS (SELECT amount AS a FROM raw) SELECT 1 AS z UNION ALL SELECT a FROM c"
+    project.write(CHAIN | {"models/u.sql": text})
+    assert {"model": "u", "column": "z", "via": "raw.amount -> u.z"} in project.json("impact", "raw.amount")["impacted"]
+
+
+def test_05_8_5_what_is_not_there_is_refused(project):
+    project.write(CHAIN)
+    assert "expected <model>.<column> with a known model; got 'nosuch.c'" in project.fails("impact", "nosuch.c").stderr
+    assert "it has id, amount, status, one" in project.fails("impact", "raw.nosuch").stderr
+
+
+def test_05_8_6_impact_is_one_document(project):
+    project.write(CHAIN)
+    keys = {"source", "impacted", "opaque_consumers", "row_influence", "checks", "terminals"}
+    assert set(project.json("impact", "raw.id")) == keys
+
+
+def test_05_9_column_edges_of_graphs(project):
+    project.write({"models/a.sql": 'SELECT "x ""y" FROM src.t', "models/b.sql": "SELECT * FROM a"})
+    assert r'"src.t.x \"y" -> "a.x \"y" [color=grey];' in project.ok("lineage", "b", "-c", "-f", "dot").stdout
+    assert 'n3["src.t.x #34;y"]' in project.ok("lineage", "b", "-c", "-f", "mermaid").stdout
