@@ -59,6 +59,7 @@ typedef enum OptionId {
     OPTION_ORDER,
     OPTION_CATCH_UP,
     OPTION_WINDOW,
+    OPTION_READ_ONLY,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,

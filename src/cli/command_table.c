@@ -58,6 +58,7 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Fill every complete window since the last one that is filled"},
     [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
                             .summary = "With what this window puts into the query"},
+    [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -137,6 +138,10 @@ const Command command_table[] = {
 
     {.name = "checks run", .summary = "Check what an environment serves, without building", .run = command_checks_run,
      .options = O(ENV) | O(PATH) | SELECTION | O(CHECK) | O(STRICT) | O(JSON)},
+
+    {.name = "mcp", .summary = "Serve the project to an assistant over stdin and stdout", .run = command_mcp,
+     .details = "The Model Context Protocol; the client starts this command and ends it by closing stdin.",
+     .options = O(PATH) | O(READ_ONLY)},
 
     {.name = "version", .summary = "Show the version and what this build works with", .run = command_version,
      .options = O(JSON)},

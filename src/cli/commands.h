@@ -20,6 +20,7 @@ Status command_render(struct Cli *cli, ErrorList *faults);
 Status command_env_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_run(struct Cli *cli, ErrorList *faults);
+Status command_mcp(struct Cli *cli, ErrorList *faults);
 Status command_version(struct Cli *cli, ErrorList *faults);
 Status command_docs_reference(struct Cli *cli, ErrorList *faults);
 
