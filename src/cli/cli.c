@@ -1,5 +1,7 @@
 #include "cli/cli.h"
 
+#include "cli/completion.h"
+
 #include "base/files.h"
 #include "base/log.h"
 #include "cli/crash.h"
@@ -91,6 +93,9 @@ Status cli_open_session(Cli *cli, EventSink events, Session **session_out, Error
     };
     TRY(session_open(&options, session_out, faults));
     say_warnings(cli, (*session_out)->project->config);
+    if (!options.no_cache) {
+        completion_index_save((*session_out)->project);
+    }
     return OK;
 }
 
@@ -179,13 +184,22 @@ static int check_output(Cli *cli, int exit_code) {
     return exit_code;
 }
 
+/* What stands for a command: an option that is answered, or the command itself. */
+static Status answer(Cli *cli, ErrorList *faults) {
+    const Invocation *invocation = cli->invocation;
+    if (invocation->wants_completion || invocation->wants_completion_installed) {
+        return cli_show_completion(cli, invocation->wants_completion_installed, faults);
+    }
+    return invocation->command->run(cli, faults);
+}
+
 static int run_command(Cli *cli) {
     crash_install_handlers();
     cancel_install_signal_handlers();
     AUTO(error_list) ErrorList faults = {0};
     error_list_init(&faults);
 
-    Status status = cli->invocation->command->run(cli, &faults);
+    Status status = answer(cli, &faults);
     console_end_live(cli->console);
     int exit_code = failed(status) ? report_failure(cli, &faults) : cli->exit_code;
     cli_flush(cli);
@@ -207,7 +221,8 @@ static int dispatch(Cli *cli, Status parsed, const Error *err) {
         cli_line(cli, "interlace %s", INTERLACE_VERSION);
         return print_text(cli, 0);
     }
-    if (invocation->wants_help || invocation->command == NULL) {
+    bool is_completion = invocation->wants_completion || invocation->wants_completion_installed;
+    if (invocation->wants_help || (invocation->command == NULL && !is_completion)) {
         help_write(invocation, &cli->text);
         return print_text(cli, invocation->wants_help ? 0 : 2);
     }

@@ -11,6 +11,7 @@ static const struct ReferencePage {
     void (*write)(StrBuf *out);
 } pages[] = {
     {STR_INIT("cli.md"), "", help_write_reference},
+    {STR_INIT("interlace.1"), "", help_write_man},
     {STR_INIT("configuration.md"),
      "# Configuration\n"
      "\n"

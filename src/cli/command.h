@@ -70,14 +70,16 @@ typedef enum OptionId {
     OPTION_LOCK_TIMEOUT,
     OPTION_OVERLAY,
     OPTION_NO_CACHE,
+    OPTION_INSTALL_COMPLETION,
+    OPTION_SHOW_COMPLETION,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT
 } OptionId;
 
-typedef uint64_t OptionSet;
-#define OPTION_BIT(id) (UINT64_C(1) << (id))
-static_assert(OPTION_COUNT <= 64, "an OptionSet holds them all");
+__extension__ typedef unsigned __int128 OptionSet;
+#define OPTION_BIT(id) ((OptionSet)1 << (id))
+static_assert(OPTION_COUNT <= 128, "an OptionSet holds them all");
 
 typedef struct Option {
     const char *name; /* long name without dashes; rows for different commands may share one */

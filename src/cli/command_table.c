@@ -72,6 +72,10 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "How long to wait for another command (90s, 5m); 0 does not wait"},
     [OPTION_OVERLAY]     = {"overlay", 0, OPTION_TYPE_TEXT, "NAME", .summary = "Lay interlace.NAME.yaml over the configuration"},
     [OPTION_NO_CACHE]    = {"no-cache", 0, OPTION_TYPE_FLAG, .summary = "Read all sources anew"},
+    [OPTION_INSTALL_COMPLETION] = {"install-completion", 0, OPTION_TYPE_FLAG,
+                            .summary = "Install completion for the current shell"},
+    [OPTION_SHOW_COMPLETION] = {"show-completion", 0, OPTION_TYPE_FLAG,
+                            .summary = "Show the completion script of the current shell"},
     [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
     [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
 };
@@ -80,7 +84,8 @@ const Option option_table[OPTION_COUNT] = {
 #define SELECTION (O(SELECT) | O(EXCLUDE))
 
 const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
-                                 O(LOCK_TIMEOUT) | O(OVERLAY) | O(NO_CACHE) | O(HELP) | O(VERSION);
+                                 O(LOCK_TIMEOUT) | O(OVERLAY) | O(NO_CACHE) | O(INSTALL_COMPLETION) |
+                                 O(SHOW_COMPLETION) | O(HELP) | O(VERSION);
 
 const Command command_table[] = {
     {.name = "init", .summary = "Start a project from a template", .run = command_init,
@@ -145,6 +150,12 @@ const Command command_table[] = {
 
     {.name = "version", .summary = "Show the version and what this build works with", .run = command_version,
      .options = O(JSON)},
+
+    {.name = "completion", .summary = "Show the completion script of a shell", .run = command_completion,
+     .arguments = {{"SHELL", .summary = "bash, zsh or fish"}}},
+
+    {.name = "complete", .summary = "Show what may come next on a command line", .run = command_complete,
+     .is_hidden = true, .arguments = {{"LINE", .summary = "The line up to the cursor"}}},
 
     {.name = "docs-reference", .summary = "Write the reference pages", .run = command_docs_reference, .is_hidden = true,
      .arguments = {{"DIR", .summary = "The folder"}}},

@@ -15,6 +15,8 @@ Status command_restate(struct Cli *cli, ErrorList *faults);
 Status command_intervals(struct Cli *cli, ErrorList *faults);
 Status command_models(struct Cli *cli, ErrorList *faults);
 Status command_lineage(struct Cli *cli, ErrorList *faults);
+Status command_complete(struct Cli *cli, ErrorList *faults);
+Status command_completion(struct Cli *cli, ErrorList *faults);
 Status command_query(struct Cli *cli, ErrorList *faults);
 Status command_render(struct Cli *cli, ErrorList *faults);
 Status command_env_list(struct Cli *cli, ErrorList *faults);

@@ -35,8 +35,7 @@ void help_write_usage(const Invocation *invocation, StrBuf *out) {
 /* --- Options ---------------------------------------------------------------------------------------------------------
  */
 
-/* What a reader has to know beside the summary: default, choices, that it may be repeated. */
-static void write_option_notes(const Option *option, StrBuf *out) {
+void help_write_option_notes(const Option *option, StrBuf *out) {
     if (option->choices != NULL && option->type == OPTION_TYPE_CHOICE) {
         Str rest = str_from(option->choices);
         strbuf_text(out, " (");
@@ -53,7 +52,7 @@ static void write_option_notes(const Option *option, StrBuf *out) {
     }
 }
 
-static void write_option_names(const Option *option, StrBuf *out) {
+void help_write_option_names(const Option *option, StrBuf *out) {
     if (option->letter != 0) {
         strbuf_format(out, "-%c, ", option->letter);
     }
@@ -88,9 +87,9 @@ static void write_options(OptionSet set, StrBuf *out) {
         AUTO(strbuf) StrBuf left = {0};
         AUTO(strbuf) StrBuf summary = {0};
         strbuf_text(&left, option->letter == 0 ? "    " : "");
-        write_option_names(option, &left);
+        help_write_option_names(option, &left);
         strbuf_text(&summary, option->summary);
-        write_option_notes(option, &summary);
+        help_write_option_notes(option, &summary);
         write_row(out, strbuf_str(&left), strbuf_str(&summary));
     }
 }
@@ -162,9 +161,9 @@ static void write_option_table(OptionSet set, StrBuf *out) {
         }
         AUTO(strbuf) StrBuf summary = {0};
         strbuf_text(&summary, option_table[id].summary);
-        write_option_notes(&option_table[id], &summary);
+        help_write_option_notes(&option_table[id], &summary);
         strbuf_text(out, "| `");
-        write_option_names(&option_table[id], out);
+        help_write_option_names(&option_table[id], out);
         strbuf_text(out, "` | ");
         write_table_text(out, strbuf_str(&summary));
         strbuf_text(out, " |\n");

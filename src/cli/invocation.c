@@ -409,7 +409,9 @@ static Str twin_name(const Option *option, Arena *arena) {
 static Status read_twin(OptionId id, Arena *arena, Invocation *invocation, Error *err) {
     const Option *option = &option_table[id];
     OptionValue *value = &invocation->options[id];
-    if (value->is_given || id == OPTION_HELP || id == OPTION_VERSION) {
+    bool is_answered =
+        id == OPTION_HELP || id == OPTION_VERSION || id == OPTION_SHOW_COMPLETION || id == OPTION_INSTALL_COMPLETION;
+    if (value->is_given || is_answered) {
         return OK;
     }
     Str source = twin_name(option, arena);
@@ -478,9 +480,12 @@ Status invocation_parse(int argc, char *const *argv, Arena *arena, Invocation *i
     scan_words(&scan);
     invocation->wants_help = scan_has(&scan, OPTION_HELP);
     invocation->wants_version = scan_has(&scan, OPTION_VERSION);
+    invocation->wants_completion = scan_has(&scan, OPTION_SHOW_COMPLETION);
+    invocation->wants_completion_installed = scan_has(&scan, OPTION_INSTALL_COMPLETION);
 
     Status status = find_command(&scan.arguments, arena, invocation, err);
-    if (invocation->wants_help || invocation->wants_version) {
+    if (invocation->wants_help || invocation->wants_version || invocation->wants_completion ||
+        invocation->wants_completion_installed) {
         error_clear(err);
         return OK;
     }

@@ -15,7 +15,7 @@ typedef struct OptionValue {
 typedef struct Invocation {
     const Command *command;    /* NULL: none was named */
     const CommandGroup *group; /* the group that was named, when `command` is NULL */
-    bool wants_help, wants_version;
+    bool wants_help, wants_version, wants_completion, wants_completion_installed;
     StrVec arguments;
     OptionValue options[OPTION_COUNT];
 } Invocation;
