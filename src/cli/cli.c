@@ -50,7 +50,7 @@ bool cli_is_quiet(const Cli *cli) {
 }
 
 JsonWriter *cli_json_begin(Cli *cli) {
-    json_writer_init(&cli->json, &cli->text, JSON_PRETTY);
+    json_writer_init(&cli->json, &cli->text, cli->json_style);
     return &cli->json;
 }
 
@@ -238,7 +238,7 @@ int cli_main(int argc, char **argv) {
     Invocation *invocation = ARENA_NEW(arena, Invocation);
     Status parsed = invocation_parse(argc, argv, arena, invocation, &err);
 
-    Cli cli = {.invocation = invocation, .arena = arena};
+    Cli cli = {.invocation = invocation, .arena = arena, .json_style = JSON_PRETTY};
     open_streams(&cli);
     int exit_code = dispatch(&cli, parsed, &err);
     strbuf_deinit(&cli.text);

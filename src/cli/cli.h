@@ -10,13 +10,15 @@
 
 typedef struct Cli {
     const Invocation *invocation;
-    Arena *arena;     /* of this run */
-    Terminal out;     /* how stdout may be written to */
-    StrBuf text;      /* what goes to stdout next */
-    int out_errno;    /* the first failure of writing to stdout; what follows is dropped */
-    Console *console; /* stderr */
-    int exit_code;    /* of a result that was printed; 0 = success */
-    JsonWriter json;  /* between cli_json_begin and cli_json_end */
+    Arena *arena;       /* of this run */
+    Terminal out;       /* how stdout may be written to */
+    StrBuf text;        /* what goes to stdout next */
+    int out_errno;      /* the first failure of writing to stdout; what follows is dropped */
+    Console *console;   /* stderr */
+    int exit_code;      /* of a result that was printed; 0 = success */
+    EventSink observer; /* hears of what is built, beside the console; .emit NULL: nobody */
+    JsonStyle json_style;
+    JsonWriter json; /* between cli_json_begin and cli_json_end */
 } Cli;
 
 /* The whole program: argv in, exit code out. */

@@ -55,6 +55,9 @@ static void watch_event(void *context, const Event *event) {
         cli_flush(cli);
     }
     console_take_event(cli->console, event);
+    if (cli->observer.emit != NULL) {
+        cli->observer.emit(cli->observer.context, event);
+    }
 }
 
 /* --- Outcomes of checks ----------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_FORCE_DROP]  = {"force", 0, OPTION_TYPE_FLAG, .summary = "Also prod"},
     [OPTION_GRACE]       = {"grace", 0, OPTION_TYPE_DURATION, "DUR", "7d",
                             .summary = "Keep what was made or shown less long ago (30m, 12h, 7d); 0 keeps nothing"},
+    [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -195,6 +196,10 @@ const Command command_table[] = {
      .details = "As the last check of that environment saw them, also when its build was rolled back. Up to 100 are kept.",
      .arguments = {{"MODEL", .summary = "A model"}, {"CHECK", .summary = "The name of one of its checks"}},
      .options = O(ENV) | O(PATH) | O(ROWS_LIMIT) | O(JSON)},
+
+    {.name = "mcp", .summary = "Serve the project to an assistant over stdin and stdout", .run = command_mcp,
+     .details = "The Model Context Protocol; the client starts this command and ends it by closing stdin.",
+     .options = O(PATH) | O(READ_ONLY)},
 
     {.name = "version", .summary = "Show the version and what this build works with", .run = command_version,
      .options = O(JSON)},

@@ -31,6 +31,7 @@ Status command_checks_list(struct Cli *cli, ErrorList *faults);
 Status command_checks_run(struct Cli *cli, ErrorList *faults);
 Status command_checks_rows(struct Cli *cli, ErrorList *faults);
 Status command_test(struct Cli *cli, ErrorList *faults);
+Status command_mcp(struct Cli *cli, ErrorList *faults);
 Status command_version(struct Cli *cli, ErrorList *faults);
 Status command_docs_reference(struct Cli *cli, ErrorList *faults);
 

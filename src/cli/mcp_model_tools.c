@@ -1,0 +1,256 @@
+/* Tools about one model that no command has. */
+#include "cli/mcp_tools.h"
+#include "cli/model_text.h"
+
+#include "engine/rows_json.h"
+#include "run/apply.h"
+#include "run/read_query.h"
+#include "sql/sql_buf.h"
+
+#define ROWS_DEFAULT 25
+#define ROWS_MAX 100
+
+static Status open_model(McpCall *call, const char *argument, Session **session_out, const Model **model_out,
+                         ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    TRY(cli_open_session(call->cli, cli_console_events(call->cli), session_out, faults));
+    CLI_TRY(project_get((*session_out)->project, config_text(call->arguments, str_from(argument)), model_out, &err));
+    return OK;
+}
+
+static int64_t wanted_rows(const McpCall *call) {
+    int64_t limit;
+    if (!str_to_int64(config_text(call->arguments, STR("limit")), &limit)) {
+        return ROWS_DEFAULT;
+    }
+    return limit < ROWS_MAX ? limit : ROWS_MAX;
+}
+
+/* --- list_models, get_model ------------------------------------------------------------------------------------------
+ */
+
+static void write_summary(const Project *project, const Model *model, Arena *arena, JsonWriter *writer) {
+    StrVec upstreams = model_upstream_names(project, model, arena);
+    json_text_field(writer, STR("name"), model->name);
+    json_text_field(writer, STR("materialise"), str_from(materialise_name(model->materialise)));
+    json_text_field(writer, STR("strategy"), str_from(strategy_name(model->strategy)));
+    json_text_field(writer, STR("engine"), model->engine);
+    json_text_list_field(writer, STR("depends_on"), upstreams.items, upstreams.count);
+}
+
+Status mcp_list_models(McpCall *call, ErrorList *faults) {
+    AUTO(session) Session *session = NULL;
+    TRY(cli_open_session(call->cli, cli_console_events(call->cli), &session, faults));
+    JsonWriter *writer = cli_json_begin(call->cli);
+    json_begin_array(writer);
+    for (size_t i = 0; i < session->project->model_count; i++) {
+        json_begin_object(writer);
+        write_summary(session->project, session->project->models[i], call->cli->arena, writer);
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+    return OK;
+}
+
+Status mcp_get_model(McpCall *call, ErrorList *faults) {
+    AUTO(session) Session *session = NULL;
+    const Model *model;
+    TRY(open_model(call, "name", &session, &model, faults));
+    JsonWriter *writer = cli_json_begin(call->cli);
+    json_begin_object(writer);
+    write_summary(session->project, model, call->cli->arena, writer);
+    json_text_field(writer, STR("fingerprint"), model->fingerprint);
+    json_text_field(writer, STR("file"), model->place.file);
+    json_key(writer, STR("checks"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < model->checks.count; i++) {
+        json_text(writer, model->checks.items[i]->name);
+    }
+    json_end_array(writer);
+    json_optional_text_field(writer, STR("sql"), model->kind == MODEL_SQL ? str_trim(model->query.text) : STR_EMPTY);
+    json_end_object(writer);
+    return OK;
+}
+
+/* --- preview_model ---------------------------------------------------------------------------------------------------
+ */
+
+static void append_view(StrBuf *sql, const Model *model) {
+    if (!str_equal(model->schema, STR("main"))) {
+        sql_identifier(sql, model->schema);
+        strbuf_char(sql, '.');
+    }
+    sql_identifier(sql, model->base);
+}
+
+static Status ask(McpCall *call, Session *session, const StrBuf *sql, int64_t limit, ReadQueryResult *result_out,
+                  Error *err) {
+    ReadQueryOptions options = {
+        .sql = strbuf_str(sql),
+        .environment = invocation_text(call->cli->invocation, OPTION_ENV),
+        .limit = limit,
+    };
+    return read_query(session, &options, call->cli->arena, result_out, err);
+}
+
+/* One row: four cells for each column of `rows`. */
+static Status ask_profile(McpCall *call, Session *session, const Model *model, const DuckRows *rows,
+                          ReadQueryResult *profile_out, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT ");
+    for (size_t i = 0; i < rows->columns.count; i++) {
+        static const char *const parts[] = {"count(*) - count(", "count(DISTINCT ", "min(", "max("};
+        for (size_t p = 0; p < COUNT_OF(parts); p++) {
+            strbuf_text(&sql, i + p == 0 ? "" : ", ");
+            strbuf_text(&sql, parts[p]);
+            sql_identifier(&sql, rows->columns.items[i].name);
+            strbuf_format(&sql, ") AS p%zu_%zu", i, p);
+        }
+    }
+    strbuf_text(&sql, " FROM ");
+    append_view(&sql, model);
+    return ask(call, session, &sql, 1, profile_out, err);
+}
+
+static void write_profile(const DuckRows *rows, const DuckRows *profile, JsonWriter *writer) {
+    static const Str keys[] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
+    json_key(writer, STR("profile"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < rows->columns.count; i++) {
+        json_begin_object(writer);
+        json_text_field(writer, STR("column"), rows->columns.items[i].name);
+        for (size_t k = 0; k < COUNT_OF(keys); k++) {
+            json_key(writer, keys[k]);
+            rows_write_cell(duck_cell(profile, 0, i * COUNT_OF(keys) + k), writer);
+        }
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+}
+
+static void write_rows(const DuckRows *rows, JsonWriter *writer, Arena *arena) {
+    Str json = rows_to_json(rows, arena); /* {"columns": […], "rows": […]}: its fields stand in the open object */
+    size_t comma = writer->has_items[writer->depth - 1];
+    strbuf_text(writer->out, comma ? "," : "");
+    strbuf_append(writer->out, str_slice(json, 1, json.size - 1));
+}
+
+static Status preview(McpCall *call, Session *session, const Model *model, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    AUTO(strbuf) StrBuf relation = {0};
+    ReadQueryResult result = {0}, profile = {0};
+    append_view(&relation, model);
+    strbuf_format(&sql, "SELECT * FROM " STR_FMT, STR_ARG(strbuf_str(&relation)));
+    TRY(ask(call, session, &sql, wanted_rows(call), &result, err));
+    TRY(ask_profile(call, session, model, &result.rows, &profile, err));
+    JsonWriter *writer = cli_json_begin(call->cli);
+    json_begin_object(writer);
+    json_bool_field(writer, STR("available"), true);
+    json_null_field(writer, STR("message"));
+    json_text_field(writer, STR("relation"), strbuf_str(&relation));
+    write_rows(&result.rows, writer, call->cli->arena);
+    json_bool_field(writer, STR("truncated"), result.is_truncated);
+    write_profile(&result.rows, &profile.rows, writer);
+    json_end_object(writer);
+    return OK;
+}
+
+static void write_unavailable(McpCall *call, Str message) {
+    JsonWriter *writer = cli_json_begin(call->cli);
+    json_begin_object(writer);
+    json_bool_field(writer, STR("available"), false);
+    json_text_field(writer, STR("message"), message);
+    json_end_object(writer);
+}
+
+/* What keeps a model from being read (it is not built there, or has no relation) is an answer, not a failure. */
+Status mcp_preview_model(McpCall *call, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    const Model *model;
+    TRY(open_model(call, "name", &session, &model, faults));
+    if (!model_has_relation(model)) {
+        write_unavailable(call, str_format(call->cli->arena, "a model of output %s has no table to read",
+                                           materialise_name(model->materialise)));
+        return OK;
+    }
+    if (failed(preview(call, session, model, &err))) {
+        if (err.kind != ERROR_QUERY) {
+            return cli_failed(faults, &err);
+        }
+        write_unavailable(call, error_line(&err, call->cli->arena));
+    }
+    return OK;
+}
+
+/* --- failing_rows ----------------------------------------------------------------------------------------------------
+ */
+
+static const CheckResult *find_check(const CheckResultVec *results, Str name) {
+    for (size_t i = 0; i < results->count; i++) {
+        if (str_equal(results->items[i].check_name, name)) {
+            return &results->items[i];
+        }
+    }
+    return NULL;
+}
+
+static Status write_sample(McpCall *call, const CheckResult *check, Error *err) {
+    ConfigValue *sample = NULL;
+    TRY(json_read(check->sample_json, STR("sample"), call->cli->arena, &sample, err));
+    const ConfigValue *columns = config_find(sample, STR("columns"));
+    const ConfigValue *rows = config_find(sample, STR("rows"));
+    size_t count = rows == NULL ? 0 : rows->count;
+    size_t limit = (size_t)wanted_rows(call);
+    size_t shown = count < limit ? count : limit;
+    JsonWriter *writer = cli_json_begin(call->cli);
+    json_begin_object(writer);
+    json_bool_field(writer, STR("available"), true);
+    json_optional_text_field(writer, STR("message"), check->message);
+    json_key(writer, STR("columns"));
+    json_begin_array(writer);
+    for (size_t i = 0; columns != NULL && i < columns->count; i++) {
+        json_config(writer, columns->items[i]);
+    }
+    json_end_array(writer);
+    json_key(writer, STR("rows"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < shown; i++) {
+        json_config(writer, rows->items[i]);
+    }
+    json_end_array(writer);
+    json_bool_field(writer, STR("truncated"), (int64_t)shown < check->failures);
+    json_end_object(writer);
+    return OK;
+}
+
+static Status failing_rows(McpCall *call, Session *session, const Model *model, Error *err) {
+    StateStore *store = NULL;
+    CheckResultVec results = {0};
+    Arena *arena = call->cli->arena;
+    CheckResultFilter filter = {.model = model->name,
+                                .environment = invocation_text(call->cli->invocation, OPTION_ENV)};
+    Str name = config_text(call->arguments, STR("check"));
+    TRY(session_state_for_reading(session, &store, err));
+    TRY(state_load_checks(store, &filter, arena, &results, err));
+    const CheckResult *check = find_check(&results, name);
+    if (check == NULL) {
+        return error_set(err, ERROR_SELECTION, "no check '" STR_FMT "' of model '" STR_FMT "' has run in '" STR_FMT "'",
+                         STR_ARG(name), STR_ARG(model->name), STR_ARG(filter.environment));
+    }
+    if (check->sample_json.size == 0) {
+        write_unavailable(call, check->failures == 0 ? STR("no rows failed when it last ran")
+                                                     : STR("this check keeps no rows"));
+        return OK;
+    }
+    return write_sample(call, check, err);
+}
+
+Status mcp_failing_rows(McpCall *call, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    const Model *model;
+    TRY(open_model(call, "model", &session, &model, faults));
+    CLI_TRY(failing_rows(call, session, model, &err));
+    return OK;
+}
