@@ -18,7 +18,7 @@ typedef struct Gc {
     EngineConnection *connection; /* NULL: there is no warehouse */
     Str engine;
     OwnedRelationVec owned;
-    StrMap *doomed; /* "schema.name" → OwnedRelation: what goes */
+    bool *is_doomed; /* an owned relation each: it goes */
     TimeUs now;
     Arena *arena;
     GcResult *out;
@@ -59,33 +59,40 @@ static Str relation_key(const Gc *gc, Str schema, Str name) {
     return str_format(gc->arena, STR_FMT "." STR_FMT, STR_ARG(schema), STR_ARG(name));
 }
 
-static const OwnedRelation *find_owned(const Gc *gc, Str schema, Str name) {
+static size_t find_owned(const Gc *gc, Str schema, Str name) {
     for (size_t i = 0; i < gc->owned.count; i++) {
         SqlRelation relation = gc->owned.items[i].relation;
         if (str_equal_fold(relation.schema, schema) && str_equal_fold(relation.name, name)) {
-            return &gc->owned.items[i];
+            return i;
         }
     }
-    return NULL;
+    return gc->owned.count;
 }
 
-/* Of those that stay. A name of a relation has a fingerprint in it: where it stands in a text, the relation is meant.
- */
-static bool is_read_by_view(const Gc *gc, const OwnedRelation *relation) {
+/* A name of a relation has a fingerprint in it: where it stands in the text of a view, the relation is meant. */
+static bool is_read_by_kept_view(const Gc *gc, size_t index) {
     for (size_t i = 0; i < gc->owned.count; i++) {
-        const OwnedRelation *other = &gc->owned.items[i];
-        Str key = relation_key(gc, other->relation.schema, other->relation.name);
-        bool stays = other != relation && other->kind == RELATION_VIEW && !str_map_contains(gc->doomed, key);
-        if (stays && str_find(other->sql, relation->relation.name) != STR_NOT_FOUND) {
+        const OwnedRelation *view = &gc->owned.items[i];
+        if (i != index && view->kind == RELATION_VIEW && !gc->is_doomed[i] &&
+            str_find(view->sql, gc->owned.items[index].relation.name) != STR_NOT_FOUND) {
             return true;
         }
     }
     return false;
 }
 
-static void doom(Gc *gc, const OwnedRelation *relation) {
-    str_map_put(gc->doomed, relation_key(gc, relation->relation.schema, relation->relation.name),
-                (void *)(uintptr_t)relation);
+/* What a view that stays reads stays too, and what that reads. The next gc asks again. */
+static void spare_what_views_read(Gc *gc) {
+    bool has_changed = true;
+    while (has_changed) {
+        has_changed = false;
+        for (size_t i = 0; i < gc->owned.count; i++) {
+            if (gc->is_doomed[i] && is_read_by_kept_view(gc, i)) {
+                gc->is_doomed[i] = false;
+                has_changed = true;
+            }
+        }
+    }
 }
 
 static void skip_engine(Gc *gc, Str engine) {
@@ -99,12 +106,12 @@ static Status doom_reclaimed(Gc *gc, const ReclaimedSnapshotVec *reclaimed, cons
     for (size_t i = 0; i < reclaimed->count; i++) {
         const ReclaimedSnapshot *snapshot = &reclaimed->items[i];
         Str key = relation_key(gc, snapshot->physical_schema, snapshot->physical_name);
-        const OwnedRelation *relation = find_owned(gc, snapshot->physical_schema, snapshot->physical_name);
+        size_t relation = find_owned(gc, snapshot->physical_schema, snapshot->physical_name);
         bool is_own = str_starts_with(snapshot->physical_schema, STR("interlace__"));
         if (is_own && !str_equal(snapshot->engine, gc->engine)) {
             skip_engine(gc, snapshot->engine);
-        } else if (is_own && relation != NULL && !str_map_contains(kept, key)) {
-            doom(gc, relation);
+        } else if (is_own && relation < gc->owned.count && !str_map_contains(kept, key)) {
+            gc->is_doomed[relation] = true;
         } else if (is_own && gc->lock != NULL) {
             TRY(state_gc_dropped(gc->state, gc->lock, snapshot->engine, snapshot->physical_schema,
                                  snapshot->physical_name, err));
@@ -120,7 +127,7 @@ static Status doom_orphans(Gc *gc, const StrMap *kept, const StrMap *reclaimed, 
         Str schema = relation->relation.schema, name = relation->relation.name;
         Str key = relation_key(gc, schema, name);
         if (str_equal_fold(schema, STR(SCRATCH_SCHEMA))) {
-            doom(gc, relation);
+            gc->is_doomed[i] = true;
             continue;
         }
         if (str_map_contains(kept, key) || str_map_contains(reclaimed, key)) {
@@ -130,9 +137,7 @@ static Status doom_orphans(Gc *gc, const StrMap *kept, const StrMap *reclaimed, 
         if (gc->lock != NULL) {
             TRY(state_orphan_note(gc->state, gc->lock, gc->engine, schema, name, gc->now, &seen_at, err));
         }
-        if (seen_at <= gc->now - gc->request->grace_us) {
-            doom(gc, relation);
-        }
+        gc->is_doomed[i] = seen_at <= gc->now - gc->request->grace_us;
     }
     return OK;
 }
@@ -181,9 +186,6 @@ static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
     Str schema = relation->relation.schema, name = relation->relation.name;
     Str shown =
         str_format(gc->arena, STR_FMT ":" STR_FMT "." STR_FMT, STR_ARG(gc->engine), STR_ARG(schema), STR_ARG(name));
-    if (is_read_by_view(gc, relation)) {
-        return OK; /* the next gc asks again */
-    }
     if (gc->lock == NULL) {
         str_vec_push(gc->arena, &gc->out->dropped, shown);
         return OK;
@@ -205,11 +207,11 @@ static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
 
 /* Views first: a table may be read by one that goes with it. */
 static Status drop_all(Gc *gc, Error *err) {
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < str_map_count(gc->doomed); i++) {
-            const OwnedRelation *relation = str_map_entries(gc->doomed)[i].value;
-            if ((relation->kind == RELATION_VIEW) == (pass == 0)) {
-                TRY(drop_one(gc, relation, err));
+    const RelationKind kinds[] = {RELATION_VIEW, RELATION_TABLE};
+    for (size_t pass = 0; pass < COUNT_OF(kinds); pass++) {
+        for (size_t i = 0; i < gc->owned.count; i++) {
+            if (gc->is_doomed[i] && gc->owned.items[i].kind == kinds[pass]) {
+                TRY(drop_one(gc, &gc->owned.items[i], err));
             }
         }
     }
@@ -242,9 +244,10 @@ static Status collect(Gc *gc, Error *err) {
     TRY(state_load_snapshots(gc->state, gc->arena, &snapshots, err));
     StrMap *kept = relations_of_snapshots(gc, &snapshots, &gc->out->removed);
     StrMap *reclaimed = relations_of_reclaimed(gc, &undropped);
-    gc->doomed = str_map_create(gc->arena, STR_MAP_FOLD);
+    gc->is_doomed = ARENA_NEW_ARRAY(gc->arena, bool, gc->owned.count);
     TRY(doom_reclaimed(gc, &undropped, kept, err));
     TRY(doom_orphans(gc, kept, reclaimed, err));
+    spare_what_views_read(gc);
     TRY(drop_all(gc, err));
     if (gc->lock == NULL) {
         return OK;

@@ -1,5 +1,7 @@
 """Environments that can go back, take over, go away, and what is then cleaned up: spec 03 §7, §9, §10."""
 
+import sqlite3
+
 import pytest
 
 
@@ -236,6 +238,20 @@ def test_03_10_3_a_superseded_view_model_is_reclaimed_and_tables_that_views_read
     project.ok("apply", "--force")
     assert len(project.json("gc", "--grace", "0")["dropped"]) == 1
     assert project.query("SELECT v FROM w") == [[2]]
+
+
+def test_03_10_2_what_a_view_of_a_view_reads_is_kept(project):
+    view = "/* interlace: {materialise: view} */ SELECT v FROM %s"
+    project.write({"models/a.sql": "SELECT 1 AS v", "models/w.sql": view % "a", "models/x.sql": view % "w"})
+    project.ok("apply")
+    for statement in (
+        "DELETE FROM snapshots WHERE name IN ('a', 'w')",
+        "DELETE FROM pointers WHERE model IN ('a', 'w')",
+    ):
+        with sqlite3.connect(project.root / ".interlace/state.db") as state:
+            state.execute(statement)
+    assert project.json("gc", "--grace", "0")["dropped"] == []
+    assert project.query("SELECT v FROM x") == [[1]]
 
 
 def test_orphans_and_scratch_tables_go_but_only_after_the_grace(two):
