@@ -237,6 +237,21 @@ def test_the_tools_give_what_the_commands_print(make_project):
         assert "nosuch" in client.refused("nosuch")
 
 
+def test_tools_for_columns_tests_and_the_way_back(make_project):
+    project = make_project({**TWO, "tests/fixtures/t.csv": "id\n7\n", "tests/golden/u.csv": "id:int64\n7\n"})
+    project.ok("apply")
+    project.write({"models/u.sql": "SELECT id, 1 AS one FROM t"})
+    project.ok("apply")
+    with Client(project) as client:
+        assert client.call("lineage", model="u", columns=True) == project.json("lineage", "u", "-c")
+        assert client.call("impact", column="t.id") == project.json("impact", "t.id")
+        assert client.call("render", model="u") == project.json("render", "u")
+        assert client.call("test") == project.json("test", code=1)
+        assert "confirm" in client.refused("rollback")
+        assert client.call("rollback", confirm=True)["repointed"] == ["u"]
+    assert project.json("env", "diff", "prod", "prod") == []
+
+
 def test_each_call_reads_the_project_afresh(make_project):
     project = make_project(TABLE)
     with Client(project) as client:
@@ -274,7 +289,7 @@ def test_preview_and_failing_rows(make_project):
 def test_read_only_offers_no_tool_that_writes(make_project):
     with Client(make_project(TABLE), "--read-only") as client:
         names = {tool["name"] for tool in client.request("tools/list")["result"]["tools"]}
-        assert names.isdisjoint({"apply", "run", "checks_run"})
+        assert names.isdisjoint({"apply", "run", "checks_run", "rollback"})
         assert "only reads" in client.refused("apply", confirm=True)
 
 
