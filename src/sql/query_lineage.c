@@ -6,329 +6,9 @@
  * of its WHERE too: they decide its value. */
 #include "sql/query_lineage.h"
 
-#include "sql/lineage_relation.h"
+#include "sql/lineage_scope.h"
 
 #include <regex.h>
-
-typedef struct CteLineage {
-    const struct CteLineage *outer;
-    Str name;
-    const Relation *relation;
-    const ColumnSet *rows;
-} CteLineage;
-
-/* What the expressions of one query see. */
-typedef struct Scope {
-    const struct Scope *outer; /* of the query around it: correlated columns */
-    const CteLineage *ctes;
-    RelationVec leaves;       /* the sources of its FROM, so far */
-    RelationColumnVec merged; /* columns of USING and NATURAL, of both sides */
-    Relation items;           /* of its select list, so far */
-    bool prefers_items;       /* ORDER BY and DISTINCT ON: an item's name before a column's */
-    const struct LambdaParameters *parameters;
-} Scope;
-
-typedef struct LambdaParameters {
-    const struct LambdaParameters *outer;
-    StrVec names;
-} LambdaParameters;
-
-typedef struct Lineage {
-    Arena *arena;
-    const LineageTables *tables;
-    const Query *top;
-    LineageColumns columns;
-    bool is_opaque;
-} Lineage;
-
-typedef struct Result {
-    Relation relation;
-    ColumnSet rows;
-} Result;
-
-static void follow_query(Lineage *lineage, const Query *query, const Scope *outer, const CteLineage *ctes,
-                         Result *result);
-static void add_expr(Lineage *lineage, Scope *scope, const QueryExpr *expr, ColumnSet *set);
-
-static void add_set(Lineage *lineage, ColumnSet *set, const ColumnSet *more) {
-    column_set_union(&lineage->columns, set, more);
-}
-
-/* --- Names -------------------------------------------------------------------------------------------------------- */
-
-static void add_column(Lineage *lineage, const Relation *relation, Str name, ColumnSet *set) {
-    bool is_certain = relation_add_column(&lineage->columns, relation, name, set);
-    lineage->is_opaque = lineage->is_opaque || !is_certain;
-}
-
-static void add_leaves(Lineage *lineage, const Scope *scope, ColumnSet *set) {
-    for (size_t i = 0; i < scope->leaves.count; i++) {
-        relation_add_all(&lineage->columns, scope->leaves.items[i], set);
-    }
-}
-
-static bool is_parameter(const Scope *scope, Str name) {
-    for (const LambdaParameters *parameters = scope->parameters; parameters != NULL; parameters = parameters->outer) {
-        if (str_vec_contains_fold(&parameters->names, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* How many leading parts of a column reference name the relation: table.x, schema.table.x, catalog.schema.table.x. */
-static size_t qualifier_size(const Relation *leaf, const StrVec *parts) {
-    for (size_t count = 1; count <= 3 && count < parts->count; count++) {
-        bool is_name = leaf->name.size > 0 && str_equal_fold(parts->items[count - 1], leaf->name);
-        bool is_schema = count == 1 || str_equal_fold(parts->items[count - 2], leaf->schema);
-        if (is_name && is_schema && relation_match(leaf, parts->items[count]) != RELATION_HAS_NOT) {
-            return count;
-        }
-    }
-    return 0;
-}
-
-static bool find_qualified(Lineage *lineage, const Scope *scope, const StrVec *parts, ColumnSet *set) {
-    bool is_found = false;
-    for (size_t i = 0; i < scope->leaves.count; i++) {
-        const Relation *leaf = scope->leaves.items[i];
-        size_t count = qualifier_size(leaf, parts);
-        if (count > 0) {
-            add_column(lineage, leaf, parts->items[count], set);
-            is_found = true;
-        }
-    }
-    return is_found;
-}
-
-static bool find_merged(Lineage *lineage, const Scope *scope, Str name, ColumnSet *set) {
-    bool is_found = false;
-    for (size_t i = 0; i < scope->merged.count; i++) {
-        if (str_equal_fold(scope->merged.items[i].name, name)) {
-            add_set(lineage, set, &scope->merged.items[i].sources);
-            is_found = true;
-        }
-    }
-    return is_found;
-}
-
-static bool find_in_leaves(Lineage *lineage, const Scope *scope, Str name, RelationMatch match, ColumnSet *set) {
-    size_t found = 0;
-    for (size_t i = 0; i < scope->leaves.count; i++) {
-        if (relation_match(scope->leaves.items[i], name) == match) {
-            add_column(lineage, scope->leaves.items[i], name, set);
-            found++;
-        }
-    }
-    lineage->is_opaque = lineage->is_opaque || (match == RELATION_MAY_HAVE && found > 1);
-    return found > 0;
-}
-
-static bool find_item(Lineage *lineage, const Scope *scope, Str name, ColumnSet *set) {
-    const RelationColumn *item = relation_find(&scope->items, name);
-    if (item != NULL) {
-        add_set(lineage, set, &item->sources);
-    }
-    return item != NULL;
-}
-
-/* The name of a source stands for its whole row. */
-static bool find_row(Lineage *lineage, const Scope *scope, Str name, ColumnSet *set) {
-    for (size_t i = 0; i < scope->leaves.count; i++) {
-        if (scope->leaves.items[i]->name.size > 0 && str_equal_fold(scope->leaves.items[i]->name, name)) {
-            relation_add_all(&lineage->columns, scope->leaves.items[i], set);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_known_in(const Scope *scope, Str name) {
-    for (; scope != NULL; scope = scope->outer) {
-        for (size_t i = 0; i < scope->leaves.count; i++) {
-            if (relation_match(scope->leaves.items[i], name) == RELATION_HAS) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* False: the name is none of this scope. An open source may have it; so may what is further out, which then counts too.
- */
-static bool find_in_scope(Lineage *lineage, const Scope *scope, const StrVec *parts, ColumnSet *set) {
-    Str name = parts->items[0];
-    bool is_single = parts->count == 1;
-    if (scope->prefers_items && is_single && find_item(lineage, scope, name, set)) {
-        return true;
-    }
-    if (find_qualified(lineage, scope, parts, set) || find_merged(lineage, scope, name, set) ||
-        find_in_leaves(lineage, scope, name, RELATION_HAS, set)) {
-        return true;
-    }
-    if (is_single && find_row(lineage, scope, name, set)) {
-        return true;
-    }
-    bool is_item = find_item(lineage, scope, name, set);
-    bool may_be_here = find_in_leaves(lineage, scope, name, RELATION_MAY_HAVE, set);
-    return is_item || (may_be_here && !is_known_in(scope->outer, name));
-}
-
-/* Words that are reads of the clock or of the session when no column has their name. */
-static bool is_bare_word(const StrVec *parts) {
-    static const Str words[] = {STR_INIT("current_date"),
-                                STR_INIT("current_time"),
-                                STR_INIT("current_timestamp"),
-                                STR_INIT("localtime"),
-                                STR_INIT("localtimestamp"),
-                                STR_INIT("current_catalog"),
-                                STR_INIT("current_schema"),
-                                STR_INIT("current_user"),
-                                STR_INIT("session_user"),
-                                STR_INIT("current_role"),
-                                STR_INIT("user")};
-    for (size_t i = 0; parts->count == 1 && i < COUNT_OF(words); i++) {
-        if (str_equal_fold(parts->items[0], words[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void add_reference(Lineage *lineage, const Scope *scope, const StrVec *parts, ColumnSet *set) {
-    bool is_word = is_bare_word(parts) && !is_known_in(scope, parts->items[0]);
-    if (parts->count == 0 || is_word || is_parameter(scope, parts->items[0])) {
-        return;
-    }
-    for (const Scope *at = scope; at != NULL; at = at->outer) {
-        if (find_in_scope(lineage, at, parts, set)) {
-            return;
-        }
-    }
-    lineage->is_opaque = true;
-    for (const Scope *at = scope; at != NULL; at = at->outer) {
-        add_leaves(lineage, at, set);
-    }
-}
-
-/* --- Expressions -------------------------------------------------------------------------------------------------- */
-
-static void add_exprs(Lineage *lineage, Scope *scope, const QueryExprVec *exprs, ColumnSet *set) {
-    for (size_t i = 0; i < exprs->count; i++) {
-        add_expr(lineage, scope, exprs->items[i], set);
-    }
-}
-
-/* `x -> …` is a lambda as a later argument of these, and an operator of JSON elsewhere. */
-static bool takes_lambda(const QueryExpr *expr) {
-    static const Str names[] = {STR_INIT("list_transform"), STR_INIT("array_transform"), STR_INIT("list_apply"),
-                                STR_INIT("array_apply"),    STR_INIT("apply"),           STR_INIT("list_filter"),
-                                STR_INIT("array_filter"),   STR_INIT("filter"),          STR_INIT("list_reduce"),
-                                STR_INIT("array_reduce"),   STR_INIT("reduce")};
-    for (size_t i = 0; expr->kind == QUERY_FUNCTION && i < COUNT_OF(names); i++) {
-        if (str_equal_fold(expr->name, names[i])) {
-            return true;
-        }
-    }
-    return expr->kind == QUERY_STAR;
-}
-
-static void add_parameter_names(Arena *arena, const QueryExpr *expr, StrVec *names) {
-    if (expr->kind == QUERY_COLUMN && expr->parts.count == 1) {
-        str_vec_push(arena, names, expr->parts.items[0]);
-    }
-    for (size_t i = 0; i < expr->operands.count; i++) { /* (x, i) is a row */
-        add_parameter_names(arena, expr->operands.items[i], names);
-    }
-}
-
-static void add_lambda(Lineage *lineage, Scope *scope, const QueryExpr *lambda, ColumnSet *set) {
-    LambdaParameters parameters = {.outer = scope->parameters};
-    size_t last = lambda->operands.count - 1;
-    for (size_t i = 0; i < last; i++) {
-        add_parameter_names(lineage->arena, lambda->operands.items[i], &parameters.names);
-    }
-    scope->parameters = &parameters;
-    add_expr(lineage, scope, lambda->operands.items[last], set);
-    scope->parameters = parameters.outer;
-}
-
-static void add_operands(Lineage *lineage, Scope *scope, const QueryExpr *expr, ColumnSet *set) {
-    bool may_be_lambda = takes_lambda(expr);
-    for (size_t i = 0; i < expr->operands.count; i++) {
-        const QueryExpr *operand = expr->operands.items[i];
-        bool is_lambda = may_be_lambda && (i > 0 || expr->kind == QUERY_STAR) && operand->kind == QUERY_LAMBDA &&
-                         operand->operands.count > 0;
-        if (is_lambda) {
-            add_lambda(lineage, scope, operand, set);
-        } else {
-            add_expr(lineage, scope, operand, set);
-        }
-    }
-}
-
-/* amount.round(): the column comes as the function's schema. */
-static void add_method_column(Lineage *lineage, const Scope *scope, const QueryExpr *call, ColumnSet *set) {
-    bool is_catalog = call->schema.size == 0 || str_equal_fold(call->schema, STR("main")) ||
-                      str_equal_fold(call->schema, STR("pg_catalog"));
-    StrVec parts = {0};
-    str_vec_push(lineage->arena, &parts, call->schema);
-    for (const Scope *at = scope; !is_catalog && !is_parameter(scope, call->schema) && at != NULL; at = at->outer) {
-        if (find_in_scope(lineage, at, &parts, set)) {
-            return;
-        }
-    }
-}
-
-static void add_subquery(Lineage *lineage, Scope *scope, const QueryExpr *expr, ColumnSet *set) {
-    Result result = {0};
-    follow_query(lineage, expr->subquery, scope, scope->ctes, &result);
-    relation_add_all(&lineage->columns, &result.relation, set);
-    add_set(lineage, set, &result.rows);
-}
-
-/* All columns of a star: rules only take some away. */
-static void add_star(Lineage *lineage, Scope *scope, const QueryExpr *star, ColumnSet *set) {
-    StrVec parts = {0};
-    if (star->name.size == 0) {
-        add_leaves(lineage, scope, set);
-        return;
-    }
-    str_vec_push(lineage->arena, &parts, star->name);
-    if (!find_row(lineage, scope, star->name, set)) {
-        add_reference(lineage, scope, &parts, set);
-    }
-}
-
-static void add_expr(Lineage *lineage, Scope *scope, const QueryExpr *expr, ColumnSet *set) {
-    switch (expr->kind) {
-    case QUERY_CONSTANT:
-        return;
-    case QUERY_COLUMN:
-        add_reference(lineage, scope, &expr->parts, set);
-        return;
-    case QUERY_POSITION:
-        add_leaves(lineage, scope, set);
-        return;
-    case QUERY_STAR:
-        add_star(lineage, scope, expr, set);
-        add_operands(lineage, scope, expr, set);
-        return;
-    case QUERY_SUBQUERY:
-        add_subquery(lineage, scope, expr, set);
-        add_operands(lineage, scope, expr, set);
-        return;
-    case QUERY_FUNCTION:
-    case QUERY_WINDOW:
-        add_method_column(lineage, scope, expr, set);
-        add_operands(lineage, scope, expr, set);
-        return;
-    case QUERY_LAMBDA:
-    case QUERY_OPERATION:
-        add_operands(lineage, scope, expr, set);
-        return;
-    }
-}
 
 /* --- Sources ------------------------------------------------------------------------------------------------------ */
 
@@ -356,7 +36,7 @@ static const CteLineage *find_cte(const CteLineage *ctes, const QuerySource *sou
 static Relation *follow_table(Lineage *lineage, const QuerySource *source, const Scope *scope, ColumnSet *rows) {
     const CteLineage *cte = find_cte(scope->ctes, source);
     if (cte != NULL) {
-        add_set(lineage, rows, cte->rows);
+        lineage_add_set(lineage, rows, cte->rows);
         return copy_relation(lineage, cte->relation);
     }
     LineageTable table = lineage->tables->get(lineage->tables->context, source);
@@ -378,15 +58,15 @@ static Relation *follow_table(Lineage *lineage, const QuerySource *source, const
 static Relation *follow_call(Lineage *lineage, const QuerySource *source, Scope *scope, ColumnSet *rows) {
     Relation *relation = ARENA_NEW(lineage->arena, Relation);
     relation->is_open = true;
-    add_exprs(lineage, scope, &source->exprs, &relation->rest);
-    add_set(lineage, rows, &relation->rest);
+    lineage_add_exprs(lineage, scope, &source->exprs, &relation->rest);
+    lineage_add_set(lineage, rows, &relation->rest);
     return relation;
 }
 
 static Relation *follow_subselect(Lineage *lineage, const QuerySource *source, Scope *scope, ColumnSet *rows) {
     Result result = {0};
-    follow_query(lineage, source->query, scope, scope->ctes, &result);
-    add_set(lineage, rows, &result.rows);
+    lineage_follow_query(lineage, source->query, scope, scope->ctes, &result);
+    lineage_add_set(lineage, rows, &result.rows);
     return copy_relation(lineage, &result.relation);
 }
 
@@ -400,19 +80,19 @@ static void add_pivot_groups(Lineage *lineage, const QuerySource *pivot, Scope *
         ColumnSet sources = {0};
         StrVec parts = {0};
         str_vec_push(lineage->arena, &parts, pivot->groups.items[i]);
-        add_reference(lineage, inner, &parts, &sources);
+        lineage_add_reference(lineage, inner, &parts, &sources);
         relation_push(columns, relation, pivot->groups.items[i], &sources);
     }
     if (pivot->groups.count > 0) {
         return;
     }
     ColumnSet turned = {0};
-    add_set(lineage, &turned, &relation->rest);
+    lineage_add_set(lineage, &turned, &relation->rest);
     for (size_t i = 0; i < left->columns.count; i++) {
         const RelationColumn *column = &left->columns.items[i];
         ColumnSet both = {0};
-        add_set(lineage, &both, &turned);
-        add_set(lineage, &both, &column->sources);
+        lineage_add_set(lineage, &both, &turned);
+        lineage_add_set(lineage, &both, &column->sources);
         if (column->sources.count > 0 && both.count > turned.count) {
             relation_push(columns, relation, column->name, &column->sources);
         }
@@ -427,7 +107,7 @@ static Relation *follow_pivot(Lineage *lineage, const QuerySource *source, Scope
     follow_source(lineage, source->left, &inner, rows, &left);
     relation->is_open = true;
     if (source->has_aggregates) {
-        add_exprs(lineage, &inner, &source->exprs, &relation->rest);
+        lineage_add_exprs(lineage, &inner, &source->exprs, &relation->rest);
         add_pivot_groups(lineage, source, &inner, &left, relation);
     } else { /* the names of the columns that UNPIVOT turns are constants to the parser */
         relation_add_all(&lineage->columns, &left, &relation->rest);
@@ -442,9 +122,9 @@ static Relation *follow_show(Lineage *lineage, const QuerySource *source, Scope 
     relation->is_open = true;
     if (source->query != NULL) {
         Result result = {0};
-        follow_query(lineage, source->query, scope, scope->ctes, &result);
+        lineage_follow_query(lineage, source->query, scope, scope->ctes, &result);
         relation_add_all(&lineage->columns, &result.relation, &relation->rest);
-        add_set(lineage, rows, &result.rows);
+        lineage_add_set(lineage, rows, &result.rows);
     }
     return relation;
 }
@@ -454,9 +134,9 @@ static Relation *follow_show(Lineage *lineage, const QuerySource *source, Scope 
 static void merge_column(Lineage *lineage, Scope *scope, Str name, const Relation *left, const Relation *right,
                          ColumnSet *rows) {
     RelationColumn merged = {.name = name};
-    add_column(lineage, left, name, &merged.sources);
-    add_column(lineage, right, name, &merged.sources);
-    add_set(lineage, rows, &merged.sources);
+    lineage_add_column(lineage, left, name, &merged.sources);
+    lineage_add_column(lineage, right, name, &merged.sources);
+    lineage_add_set(lineage, rows, &merged.sources);
     relation_column_vec_push(lineage->arena, &scope->merged, merged);
 }
 
@@ -478,8 +158,8 @@ static StrVec merged_names(Lineage *lineage, const QuerySource *join, const Rela
 
 static void push_star_column(Lineage *lineage, const Scope *scope, const RelationColumn *column, Relation *star) {
     RelationColumn item = {.name = column->name};
-    add_set(lineage, &item.sources, &column->sources);
-    find_merged(lineage, scope, column->name, &item.sources);
+    lineage_add_set(lineage, &item.sources, &column->sources);
+    lineage_find_merged(lineage, scope, column->name, &item.sources);
     relation_column_vec_push(lineage->arena, &star->columns, item);
 }
 
@@ -525,7 +205,7 @@ static void follow_join(Lineage *lineage, const QuerySource *join, Scope *scope,
         merge_column(lineage, scope, merged.items[i], &left, &right, rows);
     }
     add_natural_rows(lineage, join, &left, &right, rows);
-    add_exprs(lineage, scope, &join->exprs, rows);
+    lineage_add_exprs(lineage, scope, &join->exprs, rows);
     if (join->gives_left_only) {
         scope->leaves.count = leaf_count;
     }
@@ -631,9 +311,9 @@ static void push_starred(Lineage *lineage, Scope *scope, const QueryExpr *star, 
         return;
     }
     if (replacement != NULL) {
-        add_expr(lineage, scope, replacement, &sources);
+        lineage_add_expr(lineage, scope, replacement, &sources);
     } else {
-        add_set(lineage, &sources, &column->sources);
+        lineage_add_set(lineage, &sources, &column->sources);
     }
     relation_push(&lineage->columns, out, rule != NULL && !is_excluded ? rule->new_name : column->name, &sources);
 }
@@ -653,7 +333,7 @@ static void open_star(Lineage *lineage, Scope *scope, const QueryExpr *star, con
         str_vec_push(lineage->arena, &absent, rule->column);
         if (rule->new_name.size > 0 && relation_find(relation, rule->column) == NULL) {
             ColumnSet sources = {0};
-            add_column(lineage, relation, rule->column, &sources);
+            lineage_add_column(lineage, relation, rule->column, &sources);
             relation_push(&lineage->columns, out, rule->new_name, &sources);
         }
     }
@@ -661,7 +341,7 @@ static void open_star(Lineage *lineage, Scope *scope, const QueryExpr *star, con
         const QueryExpr *replacement = star->operands.items[i];
         if (relation_find(relation, replacement->alias) == NULL) {
             ColumnSet sources = {0};
-            add_expr(lineage, scope, replacement, &sources);
+            lineage_add_expr(lineage, scope, replacement, &sources);
             relation_push(&lineage->columns, out, replacement->alias, &sources);
         }
     }
@@ -672,12 +352,12 @@ static void open_star(Lineage *lineage, Scope *scope, const QueryExpr *star, con
 /* An item that gives several columns of names that are not known, each made of what the item is made of. */
 static void open_item(Lineage *lineage, Scope *scope, const QueryExpr *item, Relation *out) {
     ColumnSet sources = {0};
-    add_expr(lineage, scope, item, &sources);
+    lineage_add_expr(lineage, scope, item, &sources);
     if (item->alias.size > 0) {
         relation_push(&lineage->columns, out, item->alias, &sources);
     }
     out->is_open = true;
-    add_set(lineage, &out->rest, &sources);
+    lineage_add_set(lineage, &out->rest, &sources);
 }
 
 /* Letters, dots, brackets and the like mean the same to both engines of regular expressions. */
@@ -718,7 +398,7 @@ static bool push_listed(Lineage *lineage, const QueryExpr *list, const Relation 
     }
     for (size_t i = 0; is_list && i < list->operands.count; i++) {
         ColumnSet sources = {0};
-        add_column(lineage, starred, list->operands.items[i]->text, &sources);
+        lineage_add_column(lineage, starred, list->operands.items[i]->text, &sources);
         relation_push(&lineage->columns, out, list->operands.items[i]->text, &sources);
     }
     return is_list;
@@ -777,13 +457,13 @@ static void push_item(Lineage *lineage, Scope *scope, const QueryExpr *item, con
     }
     if (is_many) {
         open_item(lineage, scope, item, out);
-        add_expr(lineage, scope, item, &sources);
+        lineage_add_expr(lineage, scope, item, &sources);
     } else {
-        add_expr(lineage, scope, item, &sources);
+        lineage_add_expr(lineage, scope, item, &sources);
         relation_push(&lineage->columns, out, query_item_name(item), &sources);
     }
     if (holds(item, is_unnest)) { /* as many rows as there are elements */
-        add_set(lineage, rows, &sources);
+        lineage_add_set(lineage, rows, &sources);
     }
     if (item->alias.size > 0) {
         relation_push(&lineage->columns, &scope->items, item->alias, &sources);
@@ -797,9 +477,9 @@ static void add_key(Lineage *lineage, Scope *scope, const QueryExpr *key, const 
     int64_t position = 0;
     bool is_position = key->kind == QUERY_CONSTANT && str_to_int64(key->text, &position) && position > 0;
     if (!is_position) {
-        add_expr(lineage, scope, key, rows);
+        lineage_add_expr(lineage, scope, key, rows);
     } else if (!out->is_open && (size_t)position <= out->columns.count) {
-        add_set(lineage, rows, &out->columns.items[position - 1].sources);
+        lineage_add_set(lineage, rows, &out->columns.items[position - 1].sources);
     } else {
         relation_add_all(&lineage->columns, out, rows);
     }
@@ -837,7 +517,7 @@ static bool is_aggregate(const QueryExpr *expr) {
 static void add_implied_keys(Lineage *lineage, Scope *scope, const Query *query, ColumnSet *rows) {
     for (size_t i = 0; i < query->projections.count; i++) {
         if (!holds(query->projections.items[i], is_aggregate)) {
-            add_expr(lineage, scope, query->projections.items[i], rows);
+            lineage_add_expr(lineage, scope, query->projections.items[i], rows);
         }
     }
 }
@@ -848,7 +528,7 @@ static void add_filters(Lineage *lineage, Scope *scope, const Query *query, cons
         if (contains_expr(&query->groups, filter)) {
             add_key(lineage, scope, filter, out, rows);
         } else {
-            add_expr(lineage, scope, filter, rows);
+            lineage_add_expr(lineage, scope, filter, rows);
         }
     }
     if (query->groups_all) {
@@ -864,7 +544,7 @@ static void add_modifiers(Lineage *lineage, Scope *scope, const Query *query, co
     for (size_t i = 0; i < query->modifiers.count; i++) {
         const QueryExpr *modifier = query->modifiers.items[i];
         if (contains_expr(&query->limits, modifier)) {
-            add_expr(lineage, scope, modifier, rows);
+            lineage_add_expr(lineage, scope, modifier, rows);
         } else if (order_counts) {
             add_key(lineage, scope, modifier, out, rows);
         }
@@ -894,7 +574,7 @@ static void add_by_name(Lineage *lineage, Relation *relation, const Relation *br
         const RelationColumn *known = relation_find(relation, column->name);
         if (known != NULL) {
             size_t place = (size_t)(known - relation->columns.items);
-            add_set(lineage, &relation->columns.items[place].sources, &column->sources);
+            lineage_add_set(lineage, &relation->columns.items[place].sources, &column->sources);
         } else {
             relation_push(&lineage->columns, relation, column->name, &column->sources);
         }
@@ -912,15 +592,16 @@ static void add_by_position(Lineage *lineage, Relation *relation, const Relation
     }
     for (size_t i = 0; i < relation->columns.count; i++) {
         bool has_partner = is_known && i < branch->columns.count;
-        add_set(lineage, &relation->columns.items[i].sources, has_partner ? &branch->columns.items[i].sources : &all);
+        lineage_add_set(lineage, &relation->columns.items[i].sources,
+                        has_partner ? &branch->columns.items[i].sources : &all);
     }
     if (relation->is_open) {
-        add_set(lineage, &relation->rest, &all);
+        lineage_add_set(lineage, &relation->rest, &all);
     }
 }
 
 static void add_branch(Lineage *lineage, const Query *query, const Result *branch, Result *result) {
-    add_set(lineage, &result->rows, &branch->rows);
+    lineage_add_set(lineage, &result->rows, &branch->rows);
     if (query->is_by_name) {
         add_by_name(lineage, &result->relation, &branch->relation);
     } else {
@@ -938,10 +619,10 @@ static void add_output_modifiers(Lineage *lineage, const Query *query, Scope *sc
 static void follow_set_operation(Lineage *lineage, const Query *query, Scope *scope, Result *result) {
     for (size_t i = 0; i < query->branches.count; i++) {
         Result branch = {0};
-        follow_query(lineage, query->branches.items[i], scope->outer, scope->ctes, &branch);
+        lineage_follow_query(lineage, query->branches.items[i], scope->outer, scope->ctes, &branch);
         if (i == 0) {
             result->relation = *copy_relation(lineage, &branch.relation);
-            add_set(lineage, &result->rows, &branch.rows);
+            lineage_add_set(lineage, &result->rows, &branch.rows);
         } else {
             add_branch(lineage, query, &branch, result);
         }
@@ -967,7 +648,7 @@ static void follow_recursive(Lineage *lineage, const Query *query, Scope *scope,
         lineage->is_opaque = true;
         return;
     }
-    follow_query(lineage, query->branches.items[0], scope->outer, scope->ctes, result);
+    lineage_follow_query(lineage, query->branches.items[0], scope->outer, scope->ctes, result);
     result->relation = *copy_relation(lineage, &result->relation);
     relation_rename(&lineage->columns, &result->relation, aliases);
     for (size_t before = SIZE_MAX; before != relation_weight(result);) {
@@ -975,7 +656,7 @@ static void follow_recursive(Lineage *lineage, const Query *query, Scope *scope,
         const CteLineage itself = {
             .outer = scope->ctes, .name = query->recursive_name, .relation = &result->relation, .rows = &result->rows};
         Result step = {0};
-        follow_query(lineage, query->branches.items[1], scope->outer, &itself, &step);
+        lineage_follow_query(lineage, query->branches.items[1], scope->outer, &itself, &step);
         add_branch(lineage, query, &step, result);
     }
     if (!query->keeps_all) {
@@ -990,7 +671,7 @@ static const CteLineage *follow_cte(Lineage *lineage, const QueryCte *cte, const
         Scope scope = {.outer = outer, .ctes = ctes};
         follow_recursive(lineage, cte->query, &scope, &cte->column_aliases, result);
     } else {
-        follow_query(lineage, cte->query, outer, ctes, result);
+        lineage_follow_query(lineage, cte->query, outer, ctes, result);
         relation_rename(&lineage->columns, &result->relation, &cte->column_aliases);
     }
     CteLineage *followed = ARENA_NEW(lineage->arena, CteLineage);
@@ -998,8 +679,8 @@ static const CteLineage *follow_cte(Lineage *lineage, const QueryCte *cte, const
     return followed;
 }
 
-static void follow_query(Lineage *lineage, const Query *query, const Scope *outer, const CteLineage *ctes,
-                         Result *result) {
+void lineage_follow_query(Lineage *lineage, const Query *query, const Scope *outer, const CteLineage *ctes,
+                          Result *result) {
     for (size_t i = 0; i < query->ctes.count; i++) {
         ctes = follow_cte(lineage, &query->ctes.items[i], outer, ctes);
     }
@@ -1023,7 +704,7 @@ void query_lineage(const Query *query, const LineageTables *tables, Arena *arena
     Lineage lineage = {.arena = arena, .tables = tables, .top = query};
     Result result = {0};
     lineage_columns_init(&lineage.columns, arena);
-    follow_query(&lineage, query, NULL, NULL, &result);
+    lineage_follow_query(&lineage, query, NULL, NULL, &result);
     *lineage_out = (QueryLineage){
         .is_opaque = lineage.is_opaque,
         .rows = column_set_sources(&lineage.columns, &result.rows),
