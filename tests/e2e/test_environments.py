@@ -222,6 +222,19 @@ def test_03_10_2_what_another_environment_shows_is_kept(two):
     assert len(two.json("gc", "--grace", "0")["removed"]) == 2
 
 
+def test_03_10_2_a_table_that_a_later_version_reuses_is_kept(project):
+    project.write({"models/up.sql": "SELECT 1 AS x, 2 AS y", "models/down.sql": "SELECT x FROM up"})
+    project.ok("apply")
+    project.write({"models/up.sql": "SELECT 1 AS x, 20 AS y"})
+    assert project.json("apply", "--force")["built"] == ["up"]
+    document = project.json("gc", "--grace", "0")
+    assert [row["model"] for row in document["removed"]] == ["down", "up"]
+    assert [name.split("__")[1] for name in document["dropped"]] == ["main.up"]
+    assert project.query("SELECT x FROM down") == [[1]]
+    project.ok("run")
+    assert project.query("SELECT x FROM down") == [[1]]
+
+
 def test_03_10_3_a_dry_run_says_the_same_and_touches_nothing(two):
     before = tables(two)
     said = two.json("gc", "--grace", "0", "--dry-run")
