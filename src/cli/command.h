@@ -69,6 +69,7 @@ typedef enum OptionId {
     OPTION_LIST_GENERATIONS,
     OPTION_FORCE_DROP,
     OPTION_GRACE,
+    OPTION_YES,
     OPTION_READ_ONLY,
     /* of every command */
     OPTION_QUIET,

@@ -73,6 +73,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_GRACE]       = {"grace", 0, OPTION_TYPE_DURATION, "DUR", "7d",
                             .summary = "Keep what was made or shown less long ago (30m, 12h, 7d); 0 keeps nothing"},
     [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
+    [OPTION_YES]         = {"yes", 0, OPTION_TYPE_FLAG, .summary = "Do it"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -185,6 +186,11 @@ const Command command_table[] = {
     {.name = "gc", .summary = "Drop tables that no environment serves any more", .run = command_gc,
      .details = "Also trims events and check results older than 30 days, and all but 50 generations an environment.",
      .options = O(PATH) | O(GRACE) | O(DRY_RUN) | O(JSON)},
+
+    {.name = "reset", .summary = "Drop all that interlace made, and forget it", .run = command_reset,
+     .details = "Views of all environments, interlace's own schemas, and what is recorded of them. What was delivered outside\n"
+                "stays, and is not delivered again.",
+     .options = O(PATH) | O(YES) | O(DRY_RUN) | O(JSON)},
 
     {.name = "checks list", .summary = "List recorded outcomes of checks, newest first", .run = command_checks_list,
      .options = O(PATH) | O(MODEL) | O(ENV_FILTER) | O(STATUS) | O(SINCE) | O(CHECKS_LIMIT) | O(JSON)},

@@ -20,6 +20,7 @@ Status command_env_diff(struct Cli *cli, ErrorList *faults);
 Status command_env_promote(struct Cli *cli, ErrorList *faults);
 Status command_env_rollback(struct Cli *cli, ErrorList *faults);
 Status command_env_drop(struct Cli *cli, ErrorList *faults);
+Status command_reset(struct Cli *cli, ErrorList *faults);
 Status command_gc(struct Cli *cli, ErrorList *faults);
 Status command_impact(struct Cli *cli, ErrorList *faults);
 Status command_complete(struct Cli *cli, ErrorList *faults);

@@ -148,3 +148,25 @@ Status state_gc_trim(StateStore *store, StateLock *lock, TimeUs before, GcTrimme
                       NO_VALUES, err));
     return state_transaction_commit(&transaction, err);
 }
+
+#define OWNED "physical_catalog IS NULL AND physical_schema LIKE 'interlace\\_\\_%' ESCAPE '\\'"
+
+Status state_reset(StateStore *store, StateLock *lock, Error *err) {
+    static const char *const statements[] = {
+        "DELETE FROM snapshots WHERE " OWNED,
+        "DELETE FROM pointers WHERE (model, fingerprint, revision) NOT IN"
+        " (SELECT name, fingerprint, revision FROM snapshots)",
+        "DELETE FROM ledger WHERE catalog = '' AND schema LIKE 'interlace\\_\\_%' ESCAPE '\\'",
+        "DELETE FROM generations",
+        "DELETE FROM reclaimed",
+        "DELETE FROM orphans",
+        "DELETE FROM check_results",
+        "DELETE FROM events",
+    };
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_fenced_begin(&transaction, store, lock, err));
+    for (size_t i = 0; i < COUNT_OF(statements); i++) {
+        TRY(state_execute(store, statements[i], NO_VALUES, err));
+    }
+    return state_transaction_commit(&transaction, err);
+}

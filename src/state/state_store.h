@@ -214,6 +214,10 @@ typedef struct GcTrimmed {
 /* Events and check results older than `before`, all but the newest 50 generations of each environment. Fenced. */
 MUST_CHECK Status state_gc_trim(StateStore *store, StateLock *lock, TimeUs before, GcTrimmed *trimmed_out, Error *err);
 
+/* All that is recorded goes, but for what was delivered outside: its snapshots, and the pointers that name them.
+ * Fenced. */
+MUST_CHECK Status state_reset(StateStore *store, StateLock *lock, Error *err);
+
 /* ---- Check results (spec 05 §5). */
 typedef struct CheckResult {
     int64_t id;
@@ -230,8 +234,8 @@ DEFINE_VEC(CheckResultVec, check_result_vec, CheckResult)
 
 typedef struct CheckResultFilter {
     Str model, environment, status, check; /* empty: any */
-    TimeUs since;                   /* 0: any */
-    int64_t limit;                  /* 0: none */
+    TimeUs since;                          /* 0: any */
+    int64_t limit;                         /* 0: none */
 } CheckResultFilter;
 
 MUST_CHECK Status state_record_checks(StateStore *store, const CheckResultVec *results,

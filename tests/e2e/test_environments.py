@@ -302,6 +302,45 @@ def test_a_gc_that_is_killed_or_fails_is_taken_up_by_the_next(two, hook):
     assert two.query("SELECT v FROM b") == [[1]]
 
 
+# --- reset
+
+
+def test_03_10_4_reset_needs_yes_and_the_next_apply_builds_what_is_owned_and_delivers_nothing(two):
+    two.write(
+        {
+            "models/f.sql": "/* interlace: {materialise: file, path: out/f.csv} */ SELECT v FROM a",
+            "models/e.sql": "/* interlace: {materialise: ephemeral} */ SELECT 1 AS one",
+        }
+    )
+    two.ok("apply")
+    two.ok("apply", "-e", "dev")
+    two.load("CREATE TABLE main.mine AS SELECT 7 AS x", ".interlace/warehouse.duckdb")
+    (two.root / "out/f.csv").unlink()
+    assert "--yes" in two.fails("reset").stderr
+    said = two.json("reset", "--dry-run")
+    assert two.query("SELECT v FROM b", env="dev") == [[2]]
+    done = two.json("reset", "--yes")
+    assert done == {**said, "dry_run": False}
+    assert done["environments"] == ["dev", "prod"]
+    assert done["dropped_views"] == ["dev__main.a", "dev__main.b", "main.a", "main.b"]
+    assert done["dropped_schemas"] == ["interlace__main", "dev__main"]
+    assert done["kept_terminals"] == ["f"]
+    assert tables(two) == []
+    assert two.sql("SELECT x FROM main.mine") == [(7,)]
+    assert sorted(two.json("apply")["built"]) == ["a", "b"]
+    assert two.query("SELECT v FROM b") == [[2]]
+    assert not two.exists("out/f.csv")
+
+
+@pytest.mark.parametrize("hook", ["reset.cleared", "reset.schema"])
+def test_a_reset_that_is_killed_can_be_done_again(two, hook):
+    assert two.run("reset", "--yes", env={"INTERLACE_HOOK": f"{hook}=kill"}).code == -9
+    two.ok("reset", "--yes")
+    assert tables(two) == []
+    two.ok("apply")
+    assert two.query("SELECT v FROM b") == [[2]]
+
+
 def test_bad_arguments_are_told(two):
     assert "--grace" in two.fails("gc", "--grace", "zz", code=2).stderr
     assert "No environment 'nope'." in two.fails("env", "show", "nope").stderr
