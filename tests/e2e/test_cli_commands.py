@@ -74,7 +74,7 @@ def test_06_4_plan_explains_and_shows_differences(project):
     project.write({"models/a.sql": "SELECT 2 AS id"})
     out = project.ok("plan", "--explain", "--diff").stdout
     assert "a: column 'id' changed (models/a.sql:1:8); has to be built" in out
-    assert "b: may use any column of a" in out
+    assert "b: uses 'id' of a, which changed; has to be built" in out
     assert "-SELECT 1 AS id" in out and "+SELECT 2 AS id" in out
 
 
