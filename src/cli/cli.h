@@ -41,6 +41,8 @@ Str cli_glyph(const Cli *cli, Glyph name);
 
 /* The project of --path, with the shared options applied. */
 MUST_CHECK Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults);
+/* Its configuration alone: for commands that need no model. */
+MUST_CHECK Status cli_load_config(Cli *cli, ProjectConfig **config_out, ErrorList *faults);
 /* Messages and notes of run/ that need no other treatment. */
 EventSink cli_console_events(Cli *cli);
 

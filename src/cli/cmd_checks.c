@@ -15,15 +15,8 @@
 /* History is only in the state store: the models need not even load. */
 static Status open_state(Cli *cli, StateStore **store_out, ErrorList *faults) {
     AUTO(error) Error err = {0};
-    Str root = path_absolute(cli->arena, invocation_text(cli->invocation, OPTION_PATH));
-    if (!file_is_directory(root)) {
-        Status status = error_set(&err, ERROR_CONFIGURATION, "no interlace project at " STR_FMT, STR_ARG(root));
-        error_list_take(faults, &err);
-        return status;
-    }
-    ConfigOptions options = {.root = root, .overlay = invocation_text(cli->invocation, OPTION_OVERLAY)};
     ProjectConfig *config = NULL;
-    TRY(project_config_load(&options, cli->arena, &config, faults));
+    TRY(cli_load_config(cli, &config, faults));
     CLI_TRY(state_store_open_existing(config->state_path, store_out, &err));
     return OK;
 }

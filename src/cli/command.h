@@ -70,6 +70,7 @@ typedef enum OptionId {
     OPTION_FORCE_DROP,
     OPTION_GRACE,
     OPTION_YES,
+    OPTION_CONNECT,
     OPTION_READ_ONLY,
     /* of every command */
     OPTION_QUIET,

@@ -74,6 +74,7 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Keep what was made or shown less long ago (30m, 12h, 7d); 0 keeps nothing"},
     [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_YES]         = {"yes", 0, OPTION_TYPE_FLAG, .summary = "Do it"},
+    [OPTION_CONNECT] = {"connect", 0, OPTION_TYPE_FLAG, .summary = "Open each, for reading; exit 1 when one fails"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -202,6 +203,12 @@ const Command command_table[] = {
      .details = "As the last check of that environment saw them, also when its build was rolled back. Up to 100 are kept.",
      .arguments = {{"MODEL", .summary = "A model"}, {"CHECK", .summary = "The name of one of its checks"}},
      .options = O(ENV) | O(PATH) | O(ROWS_LIMIT) | O(JSON)},
+
+    {.name = "engines", .summary = "List the engines of the configuration", .run = command_engines,
+     .options = O(PATH) | O(CONNECT) | O(JSON)},
+
+    {.name = "connections", .summary = "List the connections of the configuration", .run = command_connections,
+     .options = O(PATH) | O(JSON)},
 
     {.name = "mcp", .summary = "Serve the project to an assistant over stdin and stdout", .run = command_mcp,
      .details = "The Model Context Protocol; the client starts this command and ends it by closing stdin.",

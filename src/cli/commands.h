@@ -21,6 +21,8 @@ Status command_env_promote(struct Cli *cli, ErrorList *faults);
 Status command_env_rollback(struct Cli *cli, ErrorList *faults);
 Status command_env_drop(struct Cli *cli, ErrorList *faults);
 Status command_reset(struct Cli *cli, ErrorList *faults);
+Status command_engines(struct Cli *cli, ErrorList *faults);
+Status command_connections(struct Cli *cli, ErrorList *faults);
 Status command_gc(struct Cli *cli, ErrorList *faults);
 Status command_impact(struct Cli *cli, ErrorList *faults);
 Status command_complete(struct Cli *cli, ErrorList *faults);

@@ -262,3 +262,57 @@ def test_every_json_document_is_utf8_and_indented(quickstart):
     text = quickstart.ok("models", "--json").stdout
     assert text.startswith('[\n  {\n    "name": ')
     assert json.loads(text)
+
+
+# --- What the configuration names
+
+
+NAMES = """name: p
+engines:
+  default:
+    type: duckdb
+    attach: {pg: "postgresql://u:secret@localhost:1/db"}
+  lake:
+    database: "ducklake:postgres:dbname=x password=secret host=localhost port=1"
+    data_path: data
+connections:
+  api: {type: http, base_url: "https://me:secret@example.org/v1"}
+  db: {type: postgres, dsn: "postgresql://u:secret@localhost/db"}
+"""
+
+
+def test_06_4_7_passwords_of_engines_and_connections_are_never_shown(project):
+    project.write({"interlace.yaml": NAMES})
+    for command in ("engines", "connections"):
+        for args in ((), ("--json",)):
+            result = project.ok(command, *args)
+            assert "secret" not in result.stdout + result.stderr
+    engines = project.json("engines")
+    assert [(e["name"], e["default"], e["type"]) for e in engines] == [
+        ("default", True, "duckdb"),
+        ("lake", False, "ducklake"),
+    ]
+    assert "password=…" in engines[1]["database"]
+    assert project.json("connections") == [
+        {"name": "api", "type": "http", "target": "https://…@example.org/v1"},
+        {"name": "db", "type": "postgres", "target": "postgresql://…@localhost/db"},
+    ]
+    assert "secret" not in str(project.run("engines", "--connect", "--json").json)
+
+
+def test_engines_are_opened_when_asked(project):
+    project.write({"models/a.sql": "SELECT 1 AS id"})
+    assert project.json("engines", "--connect")[0]["message"] == "not made yet"
+    project.ok("apply")
+    assert project.json("engines", "--connect")[0]["ok"] is True
+    project.write({".interlace/warehouse.duckdb": "no database at all"})
+    broken = project.json("engines", "--connect", code=1)[0]
+    assert broken["ok"] is False
+    assert "warehouse.duckdb" in broken["message"]
+
+
+def test_the_names_need_no_model_and_a_project(project, tmp_path):
+    project.write({"interlace.yaml": "name: p\n", "models/p.py": "raise SystemExit('must not run')\n"})
+    assert project.ok("connections").stdout == "No connections configured.\n"
+    assert project.json("connections") == []
+    assert "no interlace project" in project.fails("engines", "-p", tmp_path / "nowhere").stderr
