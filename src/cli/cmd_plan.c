@@ -62,7 +62,7 @@ Status command_plan(Cli *cli, ErrorList *faults) {
         .forward_only = invocation_flag(cli->invocation, OPTION_FORWARD_ONLY),
     };
     TRY(plan_for_reading(session, &options, &plan, faults));
-    TRY(plan_bind(session, plan, true, NULL, faults));
+    TRY(plan_bind(session, plan, true, faults));
     print_plan(cli, plan);
     if (has_blocking(plan)) {
         cli->exit_code = EXIT_FAILURE;

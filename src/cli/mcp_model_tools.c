@@ -4,6 +4,7 @@
 
 #include "engine/rows_json.h"
 #include "run/apply.h"
+#include "run/check_rows.h"
 #include "run/read_query.h"
 #include "sql/sql_buf.h"
 
@@ -186,71 +187,46 @@ Status mcp_preview_model(McpCall *call, ErrorList *faults) {
 /* --- failing_rows ----------------------------------------------------------------------------------------------------
  */
 
-static const CheckResult *find_check(const CheckResultVec *results, Str name) {
-    for (size_t i = 0; i < results->count; i++) {
-        if (str_equal(results->items[i].check_name, name)) {
-            return &results->items[i];
-        }
-    }
-    return NULL;
-}
-
-static Status write_sample(McpCall *call, const CheckResult *check, Error *err) {
-    ConfigValue *sample = NULL;
-    TRY(json_read(check->sample_json, STR("sample"), call->cli->arena, &sample, err));
-    const ConfigValue *columns = config_find(sample, STR("columns"));
-    const ConfigValue *rows = config_find(sample, STR("rows"));
-    size_t count = rows == NULL ? 0 : rows->count;
-    size_t limit = (size_t)wanted_rows(call);
-    size_t shown = count < limit ? count : limit;
+static void write_sample(McpCall *call, const CheckRows *found) {
+    const ConfigValue *rows = config_find(found->sample, STR("rows"));
     JsonWriter *writer = cli_json_begin(call->cli);
     json_begin_object(writer);
     json_bool_field(writer, STR("available"), true);
-    json_optional_text_field(writer, STR("message"), check->message);
+    json_optional_text_field(writer, STR("message"), found->result.message);
     json_key(writer, STR("columns"));
-    json_begin_array(writer);
-    for (size_t i = 0; columns != NULL && i < columns->count; i++) {
-        json_config(writer, columns->items[i]);
-    }
-    json_end_array(writer);
+    json_config(writer, config_find(found->sample, STR("columns")));
     json_key(writer, STR("rows"));
     json_begin_array(writer);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < found->count; i++) {
         json_config(writer, rows->items[i]);
     }
     json_end_array(writer);
-    json_bool_field(writer, STR("truncated"), (int64_t)shown < check->failures);
+    json_bool_field(writer, STR("truncated"), (int64_t)found->count < found->result.failures);
     json_end_object(writer);
-    return OK;
 }
 
-static Status failing_rows(McpCall *call, Session *session, const Model *model, Error *err) {
-    StateStore *store = NULL;
-    CheckResultVec results = {0};
-    Arena *arena = call->cli->arena;
-    CheckResultFilter filter = {.model = model->name,
-                                .environment = invocation_text(call->cli->invocation, OPTION_ENV)};
-    Str name = config_text(call->arguments, STR("check"));
-    TRY(session_state_for_reading(session, &store, err));
-    TRY(state_load_checks(store, &filter, arena, &results, err));
-    const CheckResult *check = find_check(&results, name);
-    if (check == NULL) {
-        return error_set(err, ERROR_SELECTION, "no check '" STR_FMT "' of model '" STR_FMT "' has run in '" STR_FMT "'",
-                         STR_ARG(name), STR_ARG(model->name), STR_ARG(filter.environment));
-    }
-    if (check->sample_json.size == 0) {
-        write_unavailable(call, check->failures == 0 ? STR("no rows failed when it last ran")
-                                                     : STR("this check keeps no rows"));
-        return OK;
-    }
-    return write_sample(call, check, err);
-}
-
+/* A check that never ran there or keeps no rows is an answer too. */
 Status mcp_failing_rows(McpCall *call, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
-    const Model *model;
-    TRY(open_model(call, "model", &session, &model, faults));
-    CLI_TRY(failing_rows(call, session, model, &err));
+    CheckRows found = {0};
+    CheckRowsOptions options = {
+        .environment = invocation_text(call->cli->invocation, OPTION_ENV),
+        .model = config_text(call->arguments, STR("model")),
+        .check = config_text(call->arguments, STR("check")),
+        .limit = wanted_rows(call),
+    };
+    TRY(cli_open_session(call->cli, cli_console_events(call->cli), &session, faults));
+    Status status = check_rows_load(session, &options, call->cli->arena, &found, &err);
+    if (failed(status) && err.kind != ERROR_CHECK) {
+        return cli_failed(faults, &err);
+    }
+    if (failed(status)) {
+        write_unavailable(call, error_line(&err, call->cli->arena));
+    } else if (found.sample == NULL) {
+        write_unavailable(call, STR("no rows failed when it last ran"));
+    } else {
+        write_sample(call, &found);
+    }
     return OK;
 }

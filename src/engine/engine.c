@@ -254,6 +254,12 @@ Status engine_execute(EngineConnection *connection, const SqlText *sql, int64_t 
     return located(status, sql, err);
 }
 
+Status engine_execute_own(EngineConnection *connection, Str sql, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    SqlText text = sql_text_own(arena, sql);
+    return engine_execute(connection, &text, NULL, err);
+}
+
 Status engine_query(EngineConnection *connection, const SqlText *sql, Arena *arena, DuckRows *rows_out, Error *err) {
     TRY(engine_check_interrupt(connection, err));
     return located(connection->engine->type->query(connection->session, sql->text, arena, rows_out, err), sql, err);
@@ -284,7 +290,7 @@ Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folde
     return type->data_folder == NULL ? OK : type->data_folder(connection->session, arena, folder_out, err);
 }
 
-Status engine_create_temporary(EngineConnection *connection, Str name, const DuckColumnVec *columns, Arena *arena,
+Status engine_create_temporary(EngineConnection *connection, Str name, const DuckColumnVec *columns,
                                SqlRelation *table_out, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE ");
@@ -296,19 +302,16 @@ Status engine_create_temporary(EngineConnection *connection, Str name, const Duc
         strbuf_append(&sql, columns->items[i].type);
     }
     strbuf_char(&sql, ')');
-    SqlText text = sql_text_own(arena, strbuf_copy(&sql, arena));
-    TRY(engine_execute(connection, &text, NULL, err));
+    TRY(engine_execute_own(connection, strbuf_str(&sql), err));
     *table_out = (SqlRelation){.catalog = STR("temp"), .schema = STR("main"), .name = name};
     return OK;
 }
 
 Status engine_drop_temporary(EngineConnection *connection, SqlRelation table, Error *err) {
-    AUTO(arena) Arena *arena = arena_create();
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "DROP TABLE ");
     sql_relation(&sql, table);
-    SqlText text = sql_text_own(arena, strbuf_str(&sql));
-    return engine_execute(connection, &text, NULL, err);
+    return engine_execute_own(connection, strbuf_str(&sql), err);
 }
 
 DuckConnection *engine_connection_duck(EngineConnection *connection) {

@@ -87,6 +87,8 @@ bool engine_transaction_is_lost(const EngineConnection *connection); /* only a r
 
 /* `changed_out` (may be NULL): changed rows, 0 where the engine does not tell. */
 MUST_CHECK Status engine_execute(EngineConnection *connection, const SqlText *sql, int64_t *changed_out, Error *err);
+/* A statement that no file of the project has a part in, uncounted. */
+MUST_CHECK Status engine_execute_own(EngineConnection *connection, Str sql, Error *err);
 MUST_CHECK Status engine_query(EngineConnection *connection, const SqlText *sql, Arena *arena, DuckRows *rows_out,
                                Error *err);
 /* The single integer of a single-row query; NULL counts as 0. */
@@ -99,7 +101,7 @@ MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *s
 
 /* Makes or replaces the TEMP table `name`, empty, with these columns. */
 MUST_CHECK Status engine_create_temporary(EngineConnection *connection, Str name, const DuckColumnVec *columns,
-                                          Arena *arena, SqlRelation *table_out, Error *err);
+                                          SqlRelation *table_out, Error *err);
 
 MUST_CHECK Status engine_drop_temporary(EngineConnection *connection, SqlRelation table, Error *err);
 

@@ -8,6 +8,7 @@
 #include "run/bound_schemas.h"
 #include "run/cancel.h"
 #include "run/check_runner.h"
+#include "run/command_lock.h"
 #include "run/delivery_record.h"
 #include "run/dynamic.h"
 #include "run/forward_only.h"
@@ -18,31 +19,6 @@
 #include "run/run_preview.h"
 
 /* ---- Steps 2 and 3: lock, recovery, plan. */
-
-static void note_waiting(void *context, const LockHolder *holder) {
-    AUTO(arena) Arena *arena = arena_create();
-    Str since = time_format_iso(arena, holder->since);
-    session_note(context, "waiting for `" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")",
-                 STR_ARG(holder->command), (long long)holder->pid, STR_ARG(holder->host), STR_ARG(since));
-}
-
-static bool is_cancelled(void *context) {
-    (void)context;
-    return cancel_requested();
-}
-
-static Status take_lock(Apply *apply, Error *err) {
-    TRY(session_state_for_writing(apply->session, &apply->state, err));
-    LockOptions options = {
-        .command = str_from(window_verb_name(apply->options->verb)),
-        .timeout_us = apply->options->lock_timeout_us,
-        .on_wait = note_waiting,
-        .is_cancelled = is_cancelled,
-        .context = apply->session,
-    };
-    TRY(state_lock_acquire(apply->state, &options, &apply->lock, err));
-    return recovery_finish(apply->session, apply->lock, err);
-}
 
 static void start_results(Apply *apply) {
     const Plan *plan = apply->result->plan;
@@ -74,7 +50,7 @@ static Status compile(Apply *apply, Plan *plan, ErrorList *faults) {
     StrVec written = attachments_written(plan, apply->result->arena);
     StrVec unused = attachments_unused(plan, apply->result->arena);
     session_use_attachments(apply->session, &written, &unused);
-    return plan_bind(apply->session, plan, false, NULL, faults);
+    return plan_bind(apply->session, plan, false, faults);
 }
 
 static Status make_plan(Apply *apply, ErrorList *faults, Error *err) {
@@ -398,7 +374,8 @@ static Status follow_up(Apply *apply, ErrorList *faults, Error *err) {
 
 static Status run_steps(Apply *apply, ErrorList *faults, Error *err) {
     TRY(environment_check_name(apply->options->environment, err));
-    TRY(take_lock(apply, err));
+    TRY(command_lock(apply->session, str_from(window_verb_name(apply->options->verb)), apply->options->lock_timeout_us,
+                     &apply->state, &apply->lock, err));
     TRY(window_request_read(apply->session, apply->options, &apply->zone, &apply->windows, err));
     return run_plan(apply, faults, err);
 }

@@ -14,6 +14,17 @@
 
 #define INLINED_TEXT_MAX ((size_t)1 << 20) /* views upon views grow without bound */
 
+typedef enum SchemaKnowledge {
+    SCHEMA_OPAQUE, /* nothing is known */
+    SCHEMA_PART,   /* it has these columns, and perhaps others */
+    SCHEMA_EXACT
+} SchemaKnowledge;
+
+typedef struct BoundSchema {
+    SchemaKnowledge knowledge;
+    DuckColumnVec columns; /* as readers of the model see them, those of its strategy among them */
+} BoundSchema;
+
 typedef struct Binding {
     Session *session;
     Plan *plan;
@@ -411,7 +422,7 @@ static const PlanTask **tasks_of_models(const Plan *plan, Arena *arena) {
     return tasks;
 }
 
-Status plan_bind(Session *session, Plan *plan, bool read_only, const BoundSchema **schemas_out, ErrorList *faults) {
+Status plan_bind(Session *session, Plan *plan, bool read_only, ErrorList *faults) {
     Arena *arena = plan->arena;
     const ProjectConfig *config = plan->project->config;
     Binding binding = {
@@ -423,9 +434,6 @@ Status plan_bind(Session *session, Plan *plan, bool read_only, const BoundSchema
         .tasks = tasks_of_models(plan, arena),
         .faults = faults,
     };
-    if (schemas_out != NULL) {
-        *schemas_out = binding.schemas;
-    }
     if (!any_bound(&binding)) {
         return OK;
     }

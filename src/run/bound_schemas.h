@@ -10,21 +10,9 @@
 #include "plan/plan.h"
 #include "run/session.h"
 
-typedef enum SchemaKnowledge {
-    SCHEMA_OPAQUE, /* nothing is known */
-    SCHEMA_PART,   /* it has these columns, and perhaps others */
-    SCHEMA_EXACT
-} SchemaKnowledge;
-
-typedef struct BoundSchema {
-    SchemaKnowledge knowledge;
-    DuckColumnVec columns; /* as readers of the model see them, those of its strategy among them */
-} BoundSchema;
-
-/* `schemas_out` (may be NULL): one for each model of the project, in the plan's arena; of models that the plan leaves
- * alone only what was needed. FAILED: `faults` has a CompilationError for each model that cannot be prepared, or a
- * SchemaError. A warehouse that cannot be read for what is not known yet gives the plan a warning. */
-MUST_CHECK Status plan_bind(Session *session, Plan *plan, bool read_only, const BoundSchema **schemas_out,
-                            ErrorList *faults);
+/* FAILED: `faults` has a CompilationError for each model that cannot be prepared, or a SchemaError. A warehouse that
+ * cannot be read for what is not known yet gives the plan a warning. `read_only`: it is opened for reading, if at all.
+ */
+MUST_CHECK Status plan_bind(Session *session, Plan *plan, bool read_only, ErrorList *faults);
 
 #endif

@@ -222,8 +222,7 @@ static Status begin_output(void *context, struct ArrowSchema *schema, Error *err
 
     python->is_staged = model->strategy != STRATEGY_REPLACE || !model_has_relation(model);
     if (python->is_staged) {
-        TRY(engine_create_temporary(build->connection, stage_name(build), &build->columns, build->arena, &python->stage,
-                                    err));
+        TRY(engine_create_temporary(build->connection, stage_name(build), &build->columns, &python->stage, err));
         return duck_appender_open(connection, STR_EMPTY, python->stage.name, schema, &python->appender, err);
     }
     TRY(build_create_for_appender(build, err));

@@ -336,8 +336,7 @@ Status build_copy_seed(Build *build, Error *err) {
     sql_relation(&sql, build->target.relation);
     strbuf_text(&sql, " AS SELECT * FROM ");
     sql_relation(&sql, build->target.seed);
-    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
-    return engine_execute(build->connection, &text, NULL, err);
+    return engine_execute_own(build->connection, strbuf_str(&sql), err);
 }
 
 static Status write_rows(Build *build, const SqlRelation *staged, Error *err) {

@@ -21,8 +21,7 @@ static Status create_record_table(EngineConnection *connection, const Model *mod
     sql_relation(&sql, table);
     strbuf_text(&sql, " (\"run\" VARCHAR, \"model\" VARCHAR, \"fingerprint\" VARCHAR, \"target\" VARCHAR, "
                       "\"rows\" BIGINT, \"committed_at\" TIMESTAMP)");
-    SqlText text = sql_text_own(arena, strbuf_copy(&sql, arena));
-    if (failed(engine_execute(connection, &text, NULL, err))) {
+    if (failed(engine_execute_own(connection, strbuf_str(&sql), err))) {
         return error_wrap(err, "creating the table of deliveries beside " STR_FMT, STR_ARG(model->target));
     }
     return OK;
@@ -95,6 +94,5 @@ Status delivery_record(Build *build, Error *err) {
     strbuf_format(&sql, "%lld, ", (long long)build->rows.inserted);
     append_time(&sql, build->arena, build->now);
     strbuf_char(&sql, ')');
-    SqlText text = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
-    return engine_execute(build->connection, &text, NULL, err);
+    return engine_execute_own(build->connection, strbuf_str(&sql), err);
 }

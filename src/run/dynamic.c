@@ -176,7 +176,7 @@ static Status check_plan(const Apply *apply, const Project *next, ErrorList *fau
     ApplyOptions follow_up = dynamic_options(apply, arena);
     PlanOptions options = {.environment = follow_up.environment, .select = follow_up.select};
     TRY(plan_from_state(next, apply->state, &options, arena, &plan, err));
-    TRY(plan_bind(apply->session, plan, false, NULL, faults));
+    TRY(plan_bind(apply->session, plan, false, faults));
     bool is_gated = !apply->options->force && apply->options->verb == WINDOW_APPLY;
     return is_gated ? plan_check_gate(plan, false, err) : OK;
 }

@@ -3,7 +3,7 @@
 #include "plan/snapshot_index.h"
 #include "project/graph.h"
 #include "run/apply.h"
-#include "run/cancel.h"
+#include "run/command_lock.h"
 #include "run/promotion.h"
 #include "run/relations.h"
 
@@ -23,29 +23,6 @@ typedef struct Move {
 
 /* ---- Beginning and end */
 
-static bool is_cancelled(void *context) {
-    (void)context;
-    return cancel_requested();
-}
-
-static void note_waiting(void *context, const LockHolder *holder) {
-    session_note(context, "waiting for `" STR_FMT "` (pid %lld on " STR_FMT ")", STR_ARG(holder->command),
-                 (long long)holder->pid, STR_ARG(holder->host));
-}
-
-static Status take_lock(Move *move, Str command, Error *err) {
-    LockOptions options = {
-        .command = command,
-        .timeout_us = move->request->lock_timeout_us,
-        .on_wait = note_waiting,
-        .is_cancelled = is_cancelled,
-        .context = move->session,
-    };
-    TRY(session_state_for_writing(move->session, &move->state, err));
-    TRY(state_lock_acquire(move->state, &options, &move->lock, err));
-    return recovery_finish(move->session, move->lock, err);
-}
-
 static Status load(Move *move, Error *err) {
     TRY(state_load_snapshots(move->state, move->arena, &move->snapshots, err));
     move->index = snapshot_index_create(&move->snapshots, move->arena);
@@ -63,7 +40,7 @@ static Status begin(Move *move, Str command, Error *err) {
         TRY(recovery_finish_if_needed(move->session, err));
         TRY(session_state_for_reading(move->session, &move->state, err));
     } else {
-        TRY(take_lock(move, command, err));
+        TRY(command_lock(move->session, command, move->request->lock_timeout_us, &move->state, &move->lock, err));
     }
     move->intent = (Intent){.environment = move->request->environment, .command = command};
     return load(move, err);
@@ -312,12 +289,11 @@ Status environment_promote(Session *session, const EnvironmentRequest *request, 
 
 /* ---- Dropping */
 
-static Status drop_schema(EngineConnection *connection, Str schema, Arena *arena, Error *err) {
+static Status drop_schema(EngineConnection *connection, Str schema, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "DROP SCHEMA IF EXISTS ");
     sql_identifier(&sql, schema);
-    SqlText text = sql_text_own(arena, strbuf_copy(&sql, arena));
-    return engine_execute(connection, &text, NULL, err);
+    return engine_execute_own(connection, strbuf_str(&sql), err);
 }
 
 /* One that is not empty is refused by the engine, and holds what somebody else put there. */
@@ -338,7 +314,7 @@ static Status drop_schemas(Move *move, Error *err) {
     TRY(engine_connect(engine, &connection, err));
     for (size_t i = 0; i < schemas.count; i++) {
         AUTO(error) Error kept = {0};
-        if (failed(drop_schema(connection, schemas.items[i], move->arena, &kept))) {
+        if (failed(drop_schema(connection, schemas.items[i], &kept))) {
             str_vec_push(move->arena, &move->out->kept_schemas, schemas.items[i]);
         }
     }
@@ -347,7 +323,7 @@ static Status drop_schemas(Move *move, Error *err) {
 
 static Status drop(Move *move, bool force, Error *err) {
     bool is_production = str_equal_fold(move->request->environment, STR("prod"));
-    TRY(begin(move, STR("env drop"), err));
+    TRY(begin(move, STR(COMMAND_ENV_DROP), err));
     if (move->current.count == 0) {
         return error_set(err, ERROR_PLAN, "No environment '" STR_FMT "'.", STR_ARG(move->request->environment));
     }

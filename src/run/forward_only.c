@@ -131,8 +131,7 @@ static bool describe(const Shapes *shapes, const Model *model, DuckColumnVec *co
 
 static Status stand_in(Shapes *shapes, const Model *model, const DuckColumnVec *columns, Error *err) {
     Str name = str_format(shapes->arena, "interlace_shape_%zu", model->index);
-    return engine_create_temporary(shapes->connection, name, columns, shapes->arena, &shapes->map.items[model->index],
-                                   err);
+    return engine_create_temporary(shapes->connection, name, columns, &shapes->map.items[model->index], err);
 }
 
 static Status check_task(Shapes *shapes, const PlanTask *task, Error *err) {

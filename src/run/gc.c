@@ -1,11 +1,11 @@
 /* First the snapshots go, in one transaction of the state, each leaving a record in its place; then the relations, one
- * by one, each once more looked up in the state; then their records are marked. So a process that dies anywhere leaves
+ * by one, each once more looked up in the state; then all records are marked. So a process that dies anywhere leaves
  * only work for the next gc, and nothing that a pointer, a snapshot or a view of one needs is ever dropped. */
 #include "run/gc.h"
 
 #include "base/test_hooks.h"
 #include "run/apply.h"
-#include "run/cancel.h"
+#include "run/command_lock.h"
 
 #define SCRATCH_SCHEMA "interlace__xfer"
 #define DAY_US (INT64_C(86400) * 1000000)
@@ -18,16 +18,12 @@ typedef struct Gc {
     EngineConnection *connection; /* NULL: there is no warehouse */
     Str engine;
     OwnedRelationVec owned;
-    bool *is_doomed; /* an owned relation each: it goes */
+    bool *is_doomed;         /* an owned relation each: it goes */
+    DroppedRelationVec gone; /* what the state is told in the end */
     TimeUs now;
     Arena *arena;
     GcResult *out;
 } Gc;
-
-static bool is_cancelled(void *context) {
-    (void)context;
-    return cancel_requested();
-}
 
 static Status begin(Gc *gc, Error *err) {
     gc->now = clock_now_us();
@@ -35,11 +31,7 @@ static Status begin(Gc *gc, Error *err) {
         TRY(recovery_finish_if_needed(gc->session, err));
         return session_state_for_reading(gc->session, &gc->state, err);
     }
-    LockOptions options = {
-        .command = STR("gc"), .timeout_us = gc->request->lock_timeout_us, .is_cancelled = is_cancelled};
-    TRY(session_state_for_writing(gc->session, &gc->state, err));
-    TRY(state_lock_acquire(gc->state, &options, &gc->lock, err));
-    return recovery_finish(gc->session, gc->lock, err);
+    return command_lock(gc->session, STR("gc"), gc->request->lock_timeout_us, &gc->state, &gc->lock, err);
 }
 
 static Status open_warehouse(Gc *gc, Error *err) {
@@ -101,8 +93,13 @@ static void skip_engine(Gc *gc, Str engine) {
     }
 }
 
+static void note_gone(Gc *gc, Str schema, Str name) {
+    dropped_relation_vec_push(gc->arena, &gc->gone,
+                              (DroppedRelation){.engine = gc->engine, .schema = schema, .name = name});
+}
+
 /* A relation that another snapshot has too stays with it. */
-static Status doom_reclaimed(Gc *gc, const ReclaimedSnapshotVec *reclaimed, const StrMap *kept, Error *err) {
+static void doom_reclaimed(Gc *gc, const ReclaimedSnapshotVec *reclaimed, const StrMap *kept) {
     for (size_t i = 0; i < reclaimed->count; i++) {
         const ReclaimedSnapshot *snapshot = &reclaimed->items[i];
         Str key = relation_key(gc, snapshot->physical_schema, snapshot->physical_name);
@@ -112,12 +109,10 @@ static Status doom_reclaimed(Gc *gc, const ReclaimedSnapshotVec *reclaimed, cons
             skip_engine(gc, snapshot->engine);
         } else if (is_own && relation < gc->owned.count && !str_map_contains(kept, key)) {
             gc->is_doomed[relation] = true;
-        } else if (is_own && gc->lock != NULL) {
-            TRY(state_gc_dropped(gc->state, gc->lock, snapshot->engine, snapshot->physical_schema,
-                                 snapshot->physical_name, err));
+        } else if (is_own) {
+            note_gone(gc, snapshot->physical_schema, snapshot->physical_name);
         }
     }
-    return OK;
 }
 
 /* What no snapshot has, and none had that gc knows of: left by a process that died, or by a deleted state. */
@@ -177,9 +172,8 @@ static Status drop_relation(Gc *gc, const OwnedRelation *relation, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_format(&sql, "DROP %s IF EXISTS ", relation->kind == RELATION_VIEW ? "VIEW" : "TABLE");
     sql_relation(&sql, relation->relation);
-    SqlText text = sql_text_own(gc->arena, strbuf_copy(&sql, gc->arena));
     TRY(test_hook("gc.drop", err));
-    return engine_execute(gc->connection, &text, NULL, err);
+    return engine_execute_own(gc->connection, strbuf_str(&sql), err);
 }
 
 static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
@@ -202,7 +196,8 @@ static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
     if (!is_recorded) {
         str_vec_push(gc->arena, &gc->out->dropped, shown);
     }
-    return state_gc_dropped(gc->state, gc->lock, gc->engine, schema, name, err);
+    note_gone(gc, schema, name);
+    return OK;
 }
 
 /* Views first: a table may be read by one that goes with it. */
@@ -245,13 +240,14 @@ static Status collect(Gc *gc, Error *err) {
     StrMap *kept = relations_of_snapshots(gc, &snapshots, &gc->out->removed);
     StrMap *reclaimed = relations_of_reclaimed(gc, &undropped);
     gc->is_doomed = ARENA_NEW_ARRAY(gc->arena, bool, gc->owned.count);
-    TRY(doom_reclaimed(gc, &undropped, kept, err));
+    doom_reclaimed(gc, &undropped, kept);
     TRY(doom_orphans(gc, kept, reclaimed, err));
     spare_what_views_read(gc);
     TRY(drop_all(gc, err));
     if (gc->lock == NULL) {
         return OK;
     }
+    TRY(state_gc_dropped(gc->state, gc->lock, &gc->gone, err));
     return state_gc_trim(gc->state, gc->lock, gc->now - GC_RECORD_DAYS * DAY_US, &gc->out->trimmed, err);
 }
 

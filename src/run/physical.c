@@ -125,14 +125,13 @@ static void append_drop(const PhysicalWork *work, const PhysicalObject *object, 
     }
 }
 
-static Status execute(const PhysicalWork *work, EngineConnection *connection, Str statement, Arena *arena, Error *err) {
+static Status execute(const PhysicalWork *work, EngineConnection *connection, Str statement, Error *err) {
     AUTO(strbuf) StrBuf call = {0};
     if (work->place == PLACE_POSTGRES) {
         sql_remote_call(&call, "CALL postgres_execute", work->relation.catalog, statement);
-        statement = strbuf_copy(&call, arena);
+        statement = strbuf_str(&call);
     }
-    SqlText sql = sql_text_own(arena, statement);
-    return engine_execute(connection, &sql, NULL, err);
+    return engine_execute_own(connection, statement, err);
 }
 
 typedef void StatementWriter(const PhysicalWork *work, const PhysicalObject *object, Str name, StrBuf *sql);
@@ -141,7 +140,7 @@ static Status execute_for(const PhysicalWork *work, EngineConnection *connection
                           StatementWriter *write, Arena *arena, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     write(work, object, physical_created_name(object, work->relation.name, work->is_owned, arena), &sql);
-    if (failed(execute(work, connection, strbuf_copy(&sql, arena), arena, err))) {
+    if (failed(execute(work, connection, strbuf_str(&sql), err))) {
         return error_wrap(err, "changing %s " STR_FMT, physical_kind_word(object->kind), STR_ARG(object->name));
     }
     return OK;

@@ -129,18 +129,13 @@ Status promotion_preflight(EngineConnection *connection, const EngineCatalog *ca
 
 /* ---- (b): the views, in one transaction. */
 
-static Status execute(EngineConnection *connection, const StrBuf *sql, Arena *arena, Error *err) {
-    SqlText text = sql_text_own(arena, strbuf_copy(sql, arena));
-    return engine_execute(connection, &text, NULL, err);
-}
-
-static Status create_view(EngineConnection *connection, const IntentView *view, Arena *arena, Error *err) {
+static Status create_view(EngineConnection *connection, const IntentView *view, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "CREATE OR REPLACE VIEW ");
     sql_relation(&sql, (SqlRelation){.schema = view->view_schema, .name = view->view_name});
     strbuf_text(&sql, " AS SELECT * FROM ");
     sql_relation(&sql, (SqlRelation){.schema = view->relation_schema, .name = view->relation_name});
-    return execute(connection, &sql, arena, err);
+    return engine_execute_own(connection, strbuf_str(&sql), err);
 }
 
 /* Only a view of ours goes: an object of the same name that somebody else made stays. */
@@ -152,7 +147,7 @@ static Status drop_view(EngineConnection *connection, const IntentView *view, co
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "DROP VIEW IF EXISTS ");
     sql_relation(&sql, (SqlRelation){.schema = view->view_schema, .name = view->view_name});
-    return execute(connection, &sql, arena, err);
+    return engine_execute_own(connection, strbuf_str(&sql), err);
 }
 
 static Status move_views(EngineConnection *connection, const Intent *intent, const StrMap *ours, Arena *arena,
@@ -161,7 +156,7 @@ static Status move_views(EngineConnection *connection, const Intent *intent, con
         const IntentView *view = &intent->views.items[i];
         TRY(test_hook("promotion.view", err));
         if (view->relation_name.size > 0) {
-            TRY(create_view(connection, view, arena, err));
+            TRY(create_view(connection, view, err));
         } else {
             TRY(drop_view(connection, view, ours, arena, err));
         }

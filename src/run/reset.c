@@ -4,7 +4,7 @@
 
 #include "base/test_hooks.h"
 #include "run/apply.h"
-#include "run/cancel.h"
+#include "run/command_lock.h"
 
 typedef struct Reset {
     Session *session;
@@ -15,21 +15,13 @@ typedef struct Reset {
     ResetResult *out;
 } Reset;
 
-static bool is_cancelled(void *context) {
-    (void)context;
-    return cancel_requested();
-}
-
 static Status begin(Reset *reset, Error *err) {
     if (reset->request->dry_run) {
         TRY(recovery_finish_if_needed(reset->session, err));
         return session_state_for_reading(reset->session, &reset->state, err);
     }
-    LockOptions options = {
-        .command = STR("reset"), .timeout_us = reset->request->lock_timeout_us, .is_cancelled = is_cancelled};
-    TRY(session_state_for_writing(reset->session, &reset->state, err));
-    TRY(state_lock_acquire(reset->state, &options, &reset->lock, err));
-    return recovery_finish(reset->session, reset->lock, err);
+    return command_lock(reset->session, STR("reset"), reset->request->lock_timeout_us, &reset->state, &reset->lock,
+                        err);
 }
 
 /* ---- The state */
@@ -55,11 +47,6 @@ static Status count_state(Reset *reset, Error *err) {
 
 /* ---- The warehouse */
 
-static Status execute(EngineConnection *connection, const StrBuf *sql, Arena *arena, Error *err) {
-    SqlText text = sql_text_own(arena, strbuf_copy(sql, arena));
-    return engine_execute(connection, &text, NULL, err);
-}
-
 static void add_schema(Reset *reset, Str schema) {
     if (!str_vec_contains_fold(&reset->out->dropped_schemas, schema)) {
         str_vec_push(reset->arena, &reset->out->dropped_schemas, schema);
@@ -67,13 +54,13 @@ static void add_schema(Reset *reset, Str schema) {
 }
 
 /* One view at a time could leave half of an environment to be read; so all of them in one transaction. */
-static Status drop_views(const Reset *reset, EngineConnection *connection, const EngineViewVec *views, Error *err) {
+static Status drop_views(EngineConnection *connection, const EngineViewVec *views, Error *err) {
     TRY(engine_begin(connection, err));
     for (size_t i = 0; i < views->count; i++) {
         AUTO(strbuf) StrBuf sql = {0};
         strbuf_text(&sql, "DROP VIEW IF EXISTS ");
         sql_relation(&sql, (SqlRelation){.schema = views->items[i].schema, .name = views->items[i].name});
-        if (failed(execute(connection, &sql, reset->arena, err))) {
+        if (failed(engine_execute_own(connection, strbuf_str(&sql), err))) {
             engine_rollback(connection);
             return FAILED;
         }
@@ -81,12 +68,12 @@ static Status drop_views(const Reset *reset, EngineConnection *connection, const
     return engine_commit(connection, err);
 }
 
-static Status drop_schema(const Reset *reset, EngineConnection *connection, Str schema, const char *how, Error *err) {
+static Status drop_schema(EngineConnection *connection, Str schema, const char *how, Error *err) {
     AUTO(strbuf) StrBuf sql = {0};
     strbuf_text(&sql, "DROP SCHEMA IF EXISTS ");
     sql_identifier(&sql, schema);
     strbuf_text(&sql, how);
-    return execute(connection, &sql, reset->arena, err);
+    return engine_execute_own(connection, strbuf_str(&sql), err);
 }
 
 /* A sandbox schema with something in it that interlace did not make is refused by the engine, and stays. */
@@ -98,8 +85,8 @@ static Status drop_schemas(Reset *reset, EngineConnection *connection, Error *er
         bool is_own = str_starts_with(wanted.items[i], STR("interlace__"));
         TRY(test_hook("reset.schema", err));
         if (is_own) {
-            TRY(drop_schema(reset, connection, wanted.items[i], " CASCADE", err));
-        } else if (failed(drop_schema(reset, connection, wanted.items[i], "", &kept))) {
+            TRY(drop_schema(connection, wanted.items[i], " CASCADE", err));
+        } else if (failed(drop_schema(connection, wanted.items[i], "", &kept))) {
             continue;
         }
         str_vec_push(reset->arena, &reset->out->dropped_schemas, wanted.items[i]);
@@ -139,7 +126,7 @@ static Status clear_warehouse(Reset *reset, Error *err) {
     if (reset->lock == NULL) {
         return OK;
     }
-    TRY(drop_views(reset, connection, &views, err));
+    TRY(drop_views(connection, &views, err));
     return drop_schemas(reset, connection, err);
 }
 

@@ -80,16 +80,22 @@ Status state_gc_undropped(StateStore *store, Arena *arena, ReclaimedSnapshotVec 
     return OK;
 }
 
-Status state_gc_dropped(StateStore *store, StateLock *lock, Str engine, Str schema, Str name, Error *err) {
-    AUTO(state_transaction) StateTransaction transaction = {0};
-    StateValue values[] = {state_text(engine), state_text(schema), state_text(name)};
-    TRY(state_fenced_begin(&transaction, store, lock, err));
+static Status mark_dropped(StateStore *store, const DroppedRelation *relation, Error *err) {
+    StateValue values[] = {state_text(relation->engine), state_text(relation->schema), state_text(relation->name)};
     TRY(state_execute(store,
                       "UPDATE reclaimed SET is_dropped = 1 WHERE engine = ?1 AND physical_schema = ?2"
                       " AND physical_name = ?3",
                       values, COUNT_OF(values), err));
-    TRY(state_execute(store, "DELETE FROM orphans WHERE engine = ?1 AND schema = ?2 AND name = ?3", values,
-                      COUNT_OF(values), err));
+    return state_execute(store, "DELETE FROM orphans WHERE engine = ?1 AND schema = ?2 AND name = ?3", values,
+                         COUNT_OF(values), err);
+}
+
+Status state_gc_dropped(StateStore *store, StateLock *lock, const DroppedRelationVec *relations, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_fenced_begin(&transaction, store, lock, err));
+    for (size_t i = 0; i < relations->count; i++) {
+        TRY(mark_dropped(store, &relations->items[i], err));
+    }
     return state_transaction_commit(&transaction, err);
 }
 

@@ -145,7 +145,7 @@ static Status record_generation(StateStore *store, const Intent *intent, TimeUs 
                         &latest, err));
     int64_t differs;
     TRY(state_query_int(store, MAPPING_DIFFERS, VALUES(environment, state_int(latest)), &differs, err));
-    bool is_kept = str_equal(intent->command, STR("env drop"));
+    bool is_kept = str_equal(intent->command, STR(COMMAND_ENV_DROP));
     if (differs != 0 && !is_kept) {
         latest++;
         TRY(insert_generation(store, intent, latest, now, err));

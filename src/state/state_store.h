@@ -134,13 +134,16 @@ typedef struct IntentView {
 } IntentView;
 DEFINE_VEC(IntentViewVec, intent_view_vec, IntentView)
 
+/* An intent of this command leaves the history as it is: no generation for an empty mapping. */
+#define COMMAND_ENV_DROP "env drop"
+
 typedef struct Intent {
     int64_t id;
     Str environment;
     PointerVec put; /* pointers to set */
     StrVec removed; /* models whose pointer goes */
     IntentViewVec views;
-    Str command; /* "apply", …; "env drop" leaves the history as it is: no generation for an empty mapping */
+    Str command; /* "apply", …; COMMAND_ENV_DROP */
     TimeUs created_at;
 } Intent;
 DEFINE_VEC(IntentVec, intent_vec, Intent)
@@ -198,8 +201,13 @@ MUST_CHECK Status state_gc_candidates(StateStore *store, TimeUs before, Arena *a
 MUST_CHECK Status state_gc_take(StateStore *store, StateLock *lock, TimeUs before, Error *err);
 /* Those whose relation is still to be dropped, from this gc and from earlier ones. */
 MUST_CHECK Status state_gc_undropped(StateStore *store, Arena *arena, ReclaimedSnapshotVec *found_out, Error *err);
-/* The relation is gone, or belongs to another snapshot now. Fenced. */
-MUST_CHECK Status state_gc_dropped(StateStore *store, StateLock *lock, Str engine, Str schema, Str name, Error *err);
+/* A relation by its names. */
+typedef struct DroppedRelation {
+    Str engine, schema, name;
+} DroppedRelation;
+DEFINE_VEC(DroppedRelationVec, dropped_relation_vec, DroppedRelation)
+/* These relations are gone, or belong to another snapshot now. One transaction, fenced. */
+MUST_CHECK Status state_gc_dropped(StateStore *store, StateLock *lock, const DroppedRelationVec *relations, Error *err);
 MUST_CHECK Status state_relation_is_recorded(StateStore *store, Str engine, Str schema, Str name, bool *is_recorded_out,
                                              Error *err);
 /* Since when a relation is known to have no snapshot: `now` when it is seen for the first time. Fenced. */

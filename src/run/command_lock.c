@@ -1,0 +1,30 @@
+#include "run/command_lock.h"
+
+#include "run/apply.h"
+#include "run/cancel.h"
+
+static void note_waiting(void *context, const LockHolder *holder) {
+    AUTO(arena) Arena *arena = arena_create();
+    Str since = time_format_iso(arena, holder->since);
+    session_note(context, "waiting for `" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")",
+                 STR_ARG(holder->command), (long long)holder->pid, STR_ARG(holder->host), STR_ARG(since));
+}
+
+static bool is_cancelled(void *context) {
+    (void)context;
+    return cancel_requested();
+}
+
+Status command_lock(Session *session, Str command, int64_t timeout_us, StateStore **state_out, StateLock **lock_out,
+                    Error *err) {
+    LockOptions options = {
+        .command = command,
+        .timeout_us = timeout_us,
+        .on_wait = note_waiting,
+        .is_cancelled = is_cancelled,
+        .context = session,
+    };
+    TRY(session_state_for_writing(session, state_out, err));
+    TRY(state_lock_acquire(*state_out, &options, lock_out, err));
+    return recovery_finish(session, *lock_out, err);
+}

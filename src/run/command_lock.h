@@ -1,0 +1,12 @@
+/* The lock of a command that writes: taken, and what a dead command left finished. */
+#ifndef INTERLACE_RUN_COMMAND_LOCK_H
+#define INTERLACE_RUN_COMMAND_LOCK_H
+
+#include "run/session.h"
+
+/* `command` as others are told who holds it. Who waits says so once on stderr, and Ctrl-C ends the waiting. LockError
+ * as state_lock_acquire. */
+MUST_CHECK Status command_lock(Session *session, Str command, int64_t timeout_us, StateStore **state_out,
+                               StateLock **lock_out, Error *err);
+
+#endif
