@@ -1,36 +1,6 @@
 /* What the state store learns of a build. One connection for all builders, guarded by the context's mutex. */
 #include "plan/delivery.h"
-#include "project/graph.h"
 #include "run/build_step.h"
-
-/* The relations that the query of a view reads, ephemeral models looked through: gc keeps them as long as the view. */
-static Str reads_of_view(const Build *build) {
-    const Model *model = build->task->model;
-    const RelationMap *relations = build->context->relations;
-    if (model->materialise != MATERIALISE_VIEW) {
-        return STR_EMPTY;
-    }
-    IndexVec readers = graph_inlined(relations->project, model, build->arena);
-    index_vec_push(build->arena, &readers, model->index);
-    AUTO(strbuf) StrBuf out = {0};
-    JsonWriter writer;
-    json_writer_init(&writer, &out, JSON_COMPACT);
-    json_begin_array(&writer);
-    for (size_t i = 0; i < readers.count; i++) {
-        const IndexVec *upstreams = &relations->project->models[readers.items[i]]->upstreams;
-        for (size_t u = 0; u < upstreams->count; u++) {
-            SqlRelation relation = relations->items[upstreams->items[u]];
-            if (relation.name.size > 0 && relation.catalog.size == 0) {
-                json_begin_object(&writer);
-                json_text_field(&writer, STR("schema"), relation.schema);
-                json_text_field(&writer, STR("name"), relation.name);
-                json_end_object(&writer);
-            }
-        }
-    }
-    json_end_array(&writer);
-    return strbuf_copy(&out, build->arena);
-}
 
 static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
     const Model *model = build->task->model;
@@ -57,7 +27,6 @@ static Snapshot snapshot_of(const Build *build, TimeUs verified_at) {
         .columns_json = build->columns_json,
         .config_json = model->config_json,
         .physical_objects = physical_record(&build->physical, build->arena),
-        .reads_json = reads_of_view(build),
     };
 }
 
@@ -89,7 +58,6 @@ Status build_record_reused(Build *build, Error *err) {
     }
     build->columns_json = reused->columns_json;
     Snapshot snapshot = snapshot_of(build, clock_now_us());
-    snapshot.reads_json = reused->reads_json;
     if (str_equal(reused->fingerprint, snapshot.fingerprint)) { /* the version itself is what it was */
         snapshot = *reused;
         snapshot.physical_hash = build->task->model->physical_hash;

@@ -173,7 +173,6 @@ static const Migration migrations[] = {
                ") STRICT, WITHOUT ROWID;"
 
                "ALTER TABLE check_results ADD COLUMN run_id TEXT;" /* NULL: recorded by an earlier format */
-               "ALTER TABLE snapshots ADD COLUMN reads_json TEXT;" /* NULL: not a view */
 
                "PRAGMA user_version = 3;"},
 };

@@ -25,7 +25,6 @@ static void read_snapshot(sqlite3_stmt *row, Arena *arena, void *rows) {
     snapshot.columns_json = state_column_text(row, column++, arena);
     snapshot.config_json = state_column_text(row, column++, arena);
     snapshot.physical_objects = state_column_text(row, column++, arena);
-    snapshot.reads_json = state_column_text(row, column++, arena);
     snapshot_vec_push(arena, rows, snapshot);
 }
 
@@ -37,7 +36,7 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
                     "SELECT name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"
                     " definition_sql, definition_source, physical_catalog, physical_schema, physical_name, is_view,"
                     " change_category, engine, created_at, verified_at, released_at, columns_json,"
-                    " config_json, physical_objects, reads_json"
+                    " config_json, physical_objects"
                     " FROM snapshots",
                     NO_VALUES, read_snapshot, arena, &snapshots, err));
     *snapshots_out = snapshots;
@@ -48,9 +47,8 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
 #define RECORD_SNAPSHOT                                                                                                \
     "INSERT INTO snapshots (name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"             \
     " definition_sql, definition_source, physical_catalog, physical_schema, physical_name, is_view,"                   \
-    " change_category, engine, created_at, verified_at, released_at, columns_json, config_json, physical_objects,"     \
-    " reads_json)"                                                                                                     \
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"         \
+    " change_category, engine, created_at, verified_at, released_at, columns_json, config_json, physical_objects)"     \
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"              \
     " ON CONFLICT (name, fingerprint, revision) DO UPDATE SET name = excluded.name,"                                   \
     " local_fingerprint = excluded.local_fingerprint, metadata_hash = excluded.metadata_hash,"                         \
     " physical_hash = excluded.physical_hash, definition_sql = excluded.definition_sql,"                               \
@@ -59,7 +57,7 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
     " is_view = excluded.is_view, change_category = excluded.change_category, engine = excluded.engine,"               \
     " created_at = excluded.created_at, verified_at = excluded.verified_at,"                                           \
     " released_at = max(released_at, excluded.released_at), columns_json = excluded.columns_json,"                     \
-    " config_json = excluded.config_json, reads_json = excluded.reads_json,"                                           \
+    " config_json = excluded.config_json,"                                                                             \
     " physical_objects = coalesce(excluded.physical_objects, physical_objects)"
 
 Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error *err) {
@@ -74,8 +72,7 @@ Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error 
                state_int(snapshot->is_view), state_optional_text(snapshot->change_category),
                state_text(snapshot->engine), state_int(snapshot->created_at), state_int(snapshot->verified_at),
                state_int(snapshot->released_at), state_optional_text(snapshot->columns_json),
-               state_optional_text(snapshot->config_json), state_optional_text(snapshot->physical_objects),
-               state_optional_text(snapshot->reads_json)),
+               state_optional_text(snapshot->config_json), state_optional_text(snapshot->physical_objects)),
         err);
 }
 

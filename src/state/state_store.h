@@ -53,9 +53,6 @@ typedef struct Snapshot {
     /* Indexes and constraints that we created there: JSON list (project/physical_objects.h). Recording an empty text
      * keeps what is recorded. */
     Str physical_objects;
-    /* Of a view: JSON list of {schema, name}, the relations that its query reads, which must not go while it is there.
-     * Empty: not a view, or recorded by an older format. */
-    Str reads_json;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
 

@@ -259,11 +259,9 @@ def test_03_3_3_a_reused_view_reads_the_tables_of_now(shop):
     result = shop.json("apply")
     assert result["built"] == ["t"] and sorted(result["reused"]) == ["u", "v", "w"]
     assert relation(shop, "u") == table
-    shop.load(f'DROP TABLE interlace__main."{old}"', WAREHOUSE)  # as gc does: no environment shows it
+    assert any(name.endswith(old) for name in shop.json("gc", "--grace", "0")["dropped"])
     assert shop.query("SELECT id FROM v ORDER BY 1") == [[1], [2]]
     assert shop.query("SELECT n FROM u, w LIMIT 1") == [[2]]
-    [[reads]] = state(shop, "SELECT reads_json FROM snapshots WHERE name = 'v' ORDER BY created_at DESC LIMIT 1")
-    assert relation(shop, "t") in reads
 
 
 ACCUMULATING = {
