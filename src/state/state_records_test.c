@@ -130,21 +130,22 @@ static void an_event_is_recorded_with_its_time(void **state) {
 static void record_models(Fixture *f, int count) {
     state_store_close(fixture_open(f));
     fixture_sql(
-        f, str_format(f->arena,
-                      "BEGIN;"
-                      "CREATE TEMP TABLE model AS"
-                      "  WITH RECURSIVE number (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM number WHERE i < %d - 1)"
-                      "  SELECT 'layer_' || (i %% 30) || '.model_' || i AS name, printf('%%016x', i) AS fingerprint"
-                      "  FROM number;"
-                      "INSERT INTO snapshots SELECT name, fingerprint, 0, fingerprint, fingerprint, '',"
-                      "  replace(printf('%%12s', ''), ' ', 'SELECT c, count(*) AS n FROM upstream GROUP BY 1 UNION '),"
-                      "  NULL, NULL, 'interlace__main', name, 0, 'breaking', 'default', 1, 1, 0,"
-                      "  '[{\"name\":\"id\",\"type\":\"BIGINT\"},{\"name\":\"v\",\"type\":\"VARCHAR\"}]', NULL, NULL, "
-                      "NULL FROM model;"
-                      "INSERT INTO pointers SELECT 'prod', name, fingerprint, 0, 1 FROM model;"
-                      "COMMIT",
-                      count)
-               .ptr);
+        f,
+        str_format(
+            f->arena,
+            "BEGIN;"
+            "CREATE TEMP TABLE model AS"
+            "  WITH RECURSIVE number (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM number WHERE i < %d - 1)"
+            "  SELECT 'layer_' || (i %% 30) || '.model_' || i AS name, printf('%%016x', i) AS fingerprint"
+            "  FROM number;"
+            "INSERT INTO snapshots SELECT name, fingerprint, 0, fingerprint, fingerprint, '',"
+            "  replace(printf('%%12s', ''), ' ', 'SELECT c, count(*) AS n FROM upstream GROUP BY 1 UNION '),"
+            "  NULL, NULL, 'interlace__main', name, 0, 'breaking', 'default', 1, 1, 0,"
+            "  '[{\"name\":\"id\",\"type\":\"BIGINT\"},{\"name\":\"v\",\"type\":\"VARCHAR\"}]', NULL, NULL FROM model;"
+            "INSERT INTO pointers SELECT 'prod', name, fingerprint, 0, 1 FROM model;"
+            "COMMIT",
+            count)
+            .ptr);
 }
 
 static double cpu_ms(void) {
