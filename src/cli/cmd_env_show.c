@@ -4,16 +4,11 @@
 #include "cli/table.h"
 
 #include "run/environments.h"
+#include "run/relations.h"
 
 static Str relation_text(const Snapshot *snapshot, Arena *arena) {
-    if (snapshot == NULL || snapshot->physical_name.size == 0) {
-        return STR_EMPTY;
-    }
-    Str name =
-        str_format(arena, STR_FMT "." STR_FMT, STR_ARG(snapshot->physical_schema), STR_ARG(snapshot->physical_name));
-    return snapshot->physical_catalog.size == 0
-               ? name
-               : str_format(arena, STR_FMT "." STR_FMT, STR_ARG(snapshot->physical_catalog), STR_ARG(name));
+    bool has_relation = snapshot != NULL && snapshot->physical_name.size > 0;
+    return has_relation ? sql_dotted_name(relation_of_snapshot(snapshot), arena) : STR_EMPTY;
 }
 
 /* ---- show */

@@ -43,25 +43,13 @@ static void reach(const Project *project, size_t start, GraphDirection direction
     }
 }
 
-static Str external_name(const SqlTableRef *table, Arena *arena) {
-    Str parts[3];
-    size_t count = 0;
-    const Str all[] = {table->catalog, table->schema, table->name};
-    for (size_t i = 0; i < COUNT_OF(all); i++) {
-        if (all[i].size > 0) {
-            parts[count++] = all[i];
-        }
-    }
-    return str_join(arena, parts, count, STR("."));
-}
-
 static StrVec external_tables(const Model *model, Arena *arena) {
     StrVec names = {0};
     if (model->kind != MODEL_SQL) {
         return names;
     }
     for (size_t i = 0; i < model->facts->tables.count; i++) {
-        Str name = external_name(&model->facts->tables.items[i], arena);
+        Str name = sql_dotted_name(sql_table_relation(&model->facts->tables.items[i]), arena);
         if (model->references[i].model == MODEL_NONE && !str_vec_contains(&names, name)) {
             str_vec_push(arena, &names, name);
         }

@@ -46,9 +46,10 @@ static Status read_promoted(Cli *cli, Session *session, Promoted *promoted, Erro
     return OK;
 }
 
-static Status read_query(DuckParser *parser, const Model *model, Arena *arena, const Query **query_out, Error *err) {
+static Status read_query(const Project *project, const Model *model, Arena *arena, const Query **query_out,
+                         Error *err) {
     Query *query = NULL;
-    if (failed(query_parse(parser, model->query.text, arena, &query, err))) {
+    if (failed(query_reader_read(project->queries, model->query.text, arena, &query, err))) {
         sql_text_locate_error(&model->query, err);
         return error_wrap(err, "reading the query of model '" STR_FMT "'", STR_ARG(model->name));
     }
@@ -57,15 +58,13 @@ static Status read_query(DuckParser *parser, const Model *model, Arena *arena, c
 }
 
 Status columns_of_models(Cli *cli, Session *session, ColumnLineage *lineage_out, Error *err) {
-    AUTO(duck_parser) DuckParser *parser = NULL;
     const Project *project = session->project;
     const Query **queries = ARENA_NEW_ARRAY(cli->arena, const Query *, project->model_count);
     Promoted promoted = {.models = ARENA_NEW_ARRAY(cli->arena, KnownColumns, project->model_count)};
     TRY(read_promoted(cli, session, &promoted, err));
-    TRY(duck_parser_open(&parser, err));
     for (size_t i = 0; i < project->model_count; i++) {
         if (project->models[i]->kind == MODEL_SQL) {
-            TRY(read_query(parser, project->models[i], cli->arena, &queries[i], err));
+            TRY(read_query(project, project->models[i], cli->arena, &queries[i], err));
         }
     }
     const ColumnLineageInput input = {.project = project, .queries = queries, .known = known_of, .context = &promoted};

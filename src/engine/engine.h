@@ -157,6 +157,11 @@ MUST_CHECK Status engine_environment_views(EngineConnection *connection, Arena *
  * has the name of the database itself. */
 MUST_CHECK Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas, Error *err);
 
+/* DROP IF EXISTS. A schema that is not empty is refused, unless `cascades`. */
+MUST_CHECK Status engine_drop_schema(EngineConnection *connection, Str schema, bool cascades, Error *err);
+MUST_CHECK Status engine_drop_relation(EngineConnection *connection, RelationKind kind, SqlRelation relation,
+                                       Error *err);
+
 /* The folder (or remote prefix) that the engine's own rows are read from besides its database file; empty: none. */
 MUST_CHECK Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folder_out, Error *err);
 

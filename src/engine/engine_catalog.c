@@ -95,6 +95,21 @@ Status engine_create_schemas(EngineConnection *connection, const StrVec *schemas
     return OK;
 }
 
+Status engine_drop_schema(EngineConnection *connection, Str schema, bool cascades, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "DROP SCHEMA IF EXISTS ");
+    sql_identifier(&sql, schema);
+    strbuf_text(&sql, cascades ? " CASCADE" : "");
+    return engine_execute_own(connection, strbuf_str(&sql), err);
+}
+
+Status engine_drop_relation(EngineConnection *connection, RelationKind kind, SqlRelation relation, Error *err) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, kind == RELATION_VIEW ? "DROP VIEW IF EXISTS " : "DROP TABLE IF EXISTS ");
+    sql_relation(&sql, relation);
+    return engine_execute_own(connection, strbuf_str(&sql), err);
+}
+
 /* --- Attachments -------------------------------------------------------------------------------------------------- */
 
 /* DuckDB runs the statements itself and sends the rows: all of these were tried inside one transaction. MERGE works

@@ -11,9 +11,8 @@ typedef struct Builder {
 } Builder;
 
 static Str written_name(Arena *arena, const QuerySource *source) {
-    const Str parts[] = {source->catalog, source->schema, source->name};
-    size_t first = source->catalog.size > 0 ? 0 : source->schema.size > 0 ? 1 : 2;
-    return str_join(arena, parts + first, COUNT_OF(parts) - first, STR("."));
+    return sql_dotted_name((SqlRelation){.catalog = source->catalog, .schema = source->schema, .name = source->name},
+                           arena);
 }
 
 static LineageTable get_table(void *context, const QuerySource *source) {

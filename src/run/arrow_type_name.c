@@ -230,3 +230,16 @@ Str arrow_type_name(Str type, Arena *arena) {
     write_type(&walk, &out);
     return strbuf_copy(&out, arena);
 }
+
+Str arrow_type_parse(Str name, Arena *arena) {
+    const Str decimal = STR("decimal128(");
+    if (str_starts_with(name, decimal)) {
+        return str_format(arena, "DECIMAL(" STR_FMT, STR_ARG(str_skip(name, decimal.size)));
+    }
+    for (size_t i = 0; i < COUNT_OF(plain_types); i++) {
+        if (str_equal_fold(plain_types[i].arrow, name)) {
+            return plain_types[i].name;
+        }
+    }
+    return name;
+}

@@ -8,4 +8,7 @@
  */
 Str arrow_type_name(Str type, Arena *arena);
 
+/* The engine's name of a plain type or decimal that Arrow calls so; `name` itself when it calls none so. */
+Str arrow_type_parse(Str name, Arena *arena);
+
 #endif

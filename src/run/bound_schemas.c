@@ -132,10 +132,6 @@ typedef struct QueryTables {
     bool is_lasting;           /* the same text has the same columns tomorrow: no file is read */
 } QueryTables;
 
-static SqlRelation external_relation(const SqlTableRef *table) {
-    return (SqlRelation){.catalog = table->catalog, .schema = table->schema, .name = table->name};
-}
-
 static BoundSchema live_schema(Binding *binding, SqlRelation relation, SourceColumnsAge age) {
     const DuckColumnVec *columns = source_columns_find(binding->sources, relation, age);
     return columns == NULL ? (BoundSchema){0} : (BoundSchema){.knowledge = SCHEMA_EXACT, .columns = *columns};
@@ -169,7 +165,7 @@ static void take_table(Binding *binding, const Model *model, size_t index, Sourc
     }
     BoundSchema *schema = ARENA_NEW(binding->arena, BoundSchema);
     *schema = reference.model == MODEL_NONE
-                  ? live_schema(binding, external_relation(table), age)
+                  ? live_schema(binding, sql_table_relation(table), age)
                   : upstream_schema(binding, binding->plan->project->models[reference.model], age);
     bound->columns = &schema->columns;
     if (schema->knowledge < tables->knowledge) {

@@ -289,13 +289,6 @@ Status environment_promote(Session *session, const EnvironmentRequest *request, 
 
 /* ---- Dropping */
 
-static Status drop_schema(EngineConnection *connection, Str schema, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "DROP SCHEMA IF EXISTS ");
-    sql_identifier(&sql, schema);
-    return engine_execute_own(connection, strbuf_str(&sql), err);
-}
-
 /* One that is not empty is refused by the engine, and holds what somebody else put there. */
 static Status drop_schemas(Move *move, Error *err) {
     AUTO(engine_connection) EngineConnection *connection = NULL;
@@ -314,7 +307,7 @@ static Status drop_schemas(Move *move, Error *err) {
     TRY(engine_connect(engine, &connection, err));
     for (size_t i = 0; i < schemas.count; i++) {
         AUTO(error) Error kept = {0};
-        if (failed(drop_schema(connection, schemas.items[i], &kept))) {
+        if (failed(engine_drop_schema(connection, schemas.items[i], false, &kept))) {
             str_vec_push(move->arena, &move->out->kept_schemas, schemas.items[i]);
         }
     }

@@ -169,11 +169,8 @@ static StrMap *relations_of_reclaimed(const Gc *gc, const ReclaimedSnapshotVec *
 /* ---- Dropping */
 
 static Status drop_relation(Gc *gc, const OwnedRelation *relation, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_format(&sql, "DROP %s IF EXISTS ", relation->kind == RELATION_VIEW ? "VIEW" : "TABLE");
-    sql_relation(&sql, relation->relation);
     TRY(test_hook("gc.drop", err));
-    return engine_execute_own(gc->connection, strbuf_str(&sql), err);
+    return engine_drop_relation(gc->connection, relation->kind, relation->relation, err);
 }
 
 static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {

@@ -2,32 +2,11 @@
 #include "run/model_test_parts.h"
 
 #include "base/files.h"
+#include "project/input_scan.h"
 
 #define TESTS_FOLDER "tests"
 
 /* ---- Names. */
-
-static bool is_named(const SqlTableRef *table, Str name, Arena *arena) {
-    Str parts[3];
-    size_t count = 0;
-    if (table->catalog.size > 0) {
-        parts[count++] = table->catalog;
-    }
-    if (table->schema.size > 0) {
-        parts[count++] = table->schema;
-    }
-    parts[count++] = table->name;
-    return str_equal_fold(str_join(arena, parts, count, STR(".")), name);
-}
-
-static size_t find_input(const ProjectConfig *config, Str name) {
-    for (size_t i = 0; i < config->inputs.count; i++) {
-        if (str_equal_fold(config->inputs.items[i].name, name)) {
-            return i;
-        }
-    }
-    return INPUT_NONE;
-}
 
 static const SqlTableRef *find_source(const Project *project, Str name, Arena *arena) {
     for (size_t i = 0; i < project->model_count; i++) {
@@ -35,7 +14,8 @@ static const SqlTableRef *find_source(const Project *project, Str name, Arena *a
         for (size_t t = 0; model->kind == MODEL_SQL && t < model->facts->tables.count; t++) {
             const SqlTableRef *table = &model->facts->tables.items[t];
             bool is_source = model->references[t].model == MODEL_NONE && model->references[t].input == INPUT_NONE;
-            if (is_source && !table->is_file && is_named(table, name, arena)) {
+            if (is_source && !table->is_file &&
+                str_equal_fold(sql_dotted_name(sql_table_relation(table), arena), name)) {
                 return table;
             }
         }
@@ -66,7 +46,7 @@ static Status resolve(const Project *project, Str path, bool is_golden, Arena *a
     if (model != NULL) {
         file.model = model->index;
     } else if (!is_golden) {
-        file.input = find_input(project->config, name);
+        file.input = input_find(project->config, &(SqlTableRef){.name = name});
         file.source = file.input == INPUT_NONE ? find_source(project, name, arena) : NULL;
     }
     if (file.model == MODEL_NONE && file.input == INPUT_NONE && file.source == NULL) {

@@ -2,49 +2,10 @@
 #include "run/model_test_parts.h"
 
 #include "base/files.h"
+#include "run/arrow_type_name.h"
 #include "run/golden_csv.h"
 
 #define FIXTURE_SIZE_MAX ((size_t)256 << 20)
-
-/* Types as golden files name them; any other name is the engine's own. */
-static const struct ArrowType {
-    Str arrow, sql;
-} arrow_types[] = {
-    {STR_INIT("bool"), STR_INIT("BOOLEAN")},
-    {STR_INIT("int8"), STR_INIT("TINYINT")},
-    {STR_INIT("uint8"), STR_INIT("UTINYINT")},
-    {STR_INIT("int16"), STR_INIT("SMALLINT")},
-    {STR_INIT("uint16"), STR_INIT("USMALLINT")},
-    {STR_INIT("int32"), STR_INIT("INTEGER")},
-    {STR_INIT("uint32"), STR_INIT("UINTEGER")},
-    {STR_INIT("int64"), STR_INIT("BIGINT")},
-    {STR_INIT("uint64"), STR_INIT("UBIGINT")},
-    {STR_INIT("float"), STR_INIT("FLOAT")},
-    {STR_INIT("double"), STR_INIT("DOUBLE")},
-    {STR_INIT("string"), STR_INIT("VARCHAR")},
-    {STR_INIT("text"), STR_INIT("VARCHAR")},
-    {STR_INIT("binary"), STR_INIT("BLOB")},
-    {STR_INIT("date32[day]"), STR_INIT("DATE")},
-    {STR_INIT("time64[us]"), STR_INIT("TIME")},
-    {STR_INIT("time64[ns]"), STR_INIT("TIME_NS")},
-    {STR_INIT("timestamp[s]"), STR_INIT("TIMESTAMP_S")},
-    {STR_INIT("timestamp[ms]"), STR_INIT("TIMESTAMP_MS")},
-    {STR_INIT("timestamp[us]"), STR_INIT("TIMESTAMP")},
-    {STR_INIT("timestamp[ns]"), STR_INIT("TIMESTAMP_NS")},
-    {STR_INIT("timestamp[us, tz=UTC]"), STR_INIT("TIMESTAMP WITH TIME ZONE")},
-    {STR_INIT("month_day_nano_interval"), STR_INIT("INTERVAL")},
-};
-
-static Str sql_type(Str type, Arena *arena) {
-    for (size_t i = 0; i < COUNT_OF(arrow_types); i++) {
-        if (str_equal_fold(arrow_types[i].arrow, type)) {
-            return arrow_types[i].sql;
-        }
-    }
-    Str decimal = STR("decimal128(");
-    return str_starts_with(type, decimal) ? str_format(arena, "DECIMAL(" STR_FMT, STR_ARG(str_skip(type, decimal.size)))
-                                          : type;
-}
 
 typedef struct FixtureColumn {
     Str name, type; /* type empty: detected */
@@ -59,7 +20,7 @@ static FixtureColumnVec read_header(const CsvRow *header, Arena *arena) {
         FixtureColumn column = {.name = str_trim(text)};
         if (colon != STR_NOT_FOUND) {
             column.name = str_trim(str_slice(text, 0, colon));
-            column.type = sql_type(str_trim(str_skip(text, colon + 1)), arena);
+            column.type = arrow_type_parse(str_trim(str_skip(text, colon + 1)), arena);
         }
         fixture_column_vec_push(arena, &columns, column);
     }
@@ -86,7 +47,7 @@ static void append_names(StrBuf *sql, const char *parameter, const FixtureColumn
 }
 
 static bool is_text(const FixtureColumn *column) {
-    return str_equal_fold(column->type, STR("VARCHAR"));
+    return str_equal_fold(column->type, STR("VARCHAR")) || str_equal_fold(column->type, STR("TEXT"));
 }
 
 /* A typed column is read as text, so that an empty text and NULL stay two things. */
@@ -145,8 +106,7 @@ static Status load(const TestBuild *build, const TestFile *fixture, SqlRelation 
         return error_set(err, ERROR_PLAN, "it is empty; a header row names its columns");
     }
     FixtureColumnVec columns = read_header(&rows.items[0], arena);
-    SqlText create = sql_text_own(arena, fixture_query(path, &columns, table, arena));
-    return engine_execute(build->connection, &create, NULL, err);
+    return engine_execute_own(build->connection, fixture_query(path, &columns, table, arena), err);
 }
 
 Status test_load_fixture(const TestBuild *build, const TestFile *fixture, SqlRelation table, Error *err) {

@@ -144,10 +144,8 @@ static Status drop_view(EngineConnection *connection, const IntentView *view, co
     if (!str_map_contains(ours, view_key(arena, view->view_schema, view->view_name))) {
         return OK;
     }
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "DROP VIEW IF EXISTS ");
-    sql_relation(&sql, (SqlRelation){.schema = view->view_schema, .name = view->view_name});
-    return engine_execute_own(connection, strbuf_str(&sql), err);
+    SqlRelation relation = {.schema = view->view_schema, .name = view->view_name};
+    return engine_drop_relation(connection, RELATION_VIEW, relation, err);
 }
 
 static Status move_views(EngineConnection *connection, const Intent *intent, const StrMap *ours, Arena *arena,

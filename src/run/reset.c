@@ -57,23 +57,13 @@ static void add_schema(Reset *reset, Str schema) {
 static Status drop_views(EngineConnection *connection, const EngineViewVec *views, Error *err) {
     TRY(engine_begin(connection, err));
     for (size_t i = 0; i < views->count; i++) {
-        AUTO(strbuf) StrBuf sql = {0};
-        strbuf_text(&sql, "DROP VIEW IF EXISTS ");
-        sql_relation(&sql, (SqlRelation){.schema = views->items[i].schema, .name = views->items[i].name});
-        if (failed(engine_execute_own(connection, strbuf_str(&sql), err))) {
+        SqlRelation view = {.schema = views->items[i].schema, .name = views->items[i].name};
+        if (failed(engine_drop_relation(connection, RELATION_VIEW, view, err))) {
             engine_rollback(connection);
             return FAILED;
         }
     }
     return engine_commit(connection, err);
-}
-
-static Status drop_schema(EngineConnection *connection, Str schema, const char *how, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "DROP SCHEMA IF EXISTS ");
-    sql_identifier(&sql, schema);
-    strbuf_text(&sql, how);
-    return engine_execute_own(connection, strbuf_str(&sql), err);
 }
 
 /* A sandbox schema with something in it that interlace did not make is refused by the engine, and stays. */
@@ -85,8 +75,8 @@ static Status drop_schemas(Reset *reset, EngineConnection *connection, Error *er
         bool is_own = str_starts_with(wanted.items[i], STR("interlace__"));
         TRY(test_hook("reset.schema", err));
         if (is_own) {
-            TRY(drop_schema(connection, wanted.items[i], " CASCADE", err));
-        } else if (failed(drop_schema(connection, wanted.items[i], "", &kept))) {
+            TRY(engine_drop_schema(connection, wanted.items[i], true, err));
+        } else if (failed(engine_drop_schema(connection, wanted.items[i], false, &kept))) {
             continue;
         }
         str_vec_push(reset->arena, &reset->out->dropped_schemas, wanted.items[i]);

@@ -28,6 +28,12 @@ void sql_relation(StrBuf *sql, SqlRelation relation) {
     sql_identifier(sql, relation.name);
 }
 
+Str sql_dotted_name(SqlRelation relation, Arena *arena) {
+    const Str parts[] = {relation.catalog, relation.schema, relation.name};
+    size_t first = relation.catalog.size > 0 ? 0 : relation.schema.size > 0 ? 1 : 2;
+    return str_join(arena, parts + first, COUNT_OF(parts) - first, STR("."));
+}
+
 void sql_literal(StrBuf *sql, Str text) {
     append_quoted(sql, text, '\'');
 }

@@ -10,7 +10,9 @@ typedef struct SqlRelation {
 
 void sql_identifier(StrBuf *sql, Str name);           /* "na""me" */
 void sql_relation(StrBuf *sql, SqlRelation relation); /* "schema"."name" */
-void sql_literal(StrBuf *sql, Str text);              /* 'te''xt' */
+/* catalog.schema.name without quotes, as people are told it. */
+Str sql_dotted_name(SqlRelation relation, Arena *arena);
+void sql_literal(StrBuf *sql, Str text); /* 'te''xt' */
 /* function('alias', 'statement'): a statement that an attached database carries out itself. */
 void sql_remote_call(StrBuf *sql, const char *function, Str alias, Str statement);
 void sql_identifier_list(StrBuf *sql, const Str *names, size_t count); /* "a", "b" */

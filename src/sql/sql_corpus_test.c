@@ -58,17 +58,11 @@ static Str joined(Arena *arena, StrVec items) {
     return str_join(arena, once.items, once.count, STR(" "));
 }
 
-static Str full_name(Arena *arena, const SqlTableRef *table) {
-    const Str parts[] = {table->catalog, table->schema, table->name};
-    size_t first = table->catalog.size > 0 ? 0 : table->schema.size > 0 ? 1 : 2;
-    return str_join(arena, parts + first, COUNT_OF(parts) - first, STR("."));
-}
-
 static StrVec tables_of(Arena *arena, const SqlFacts *facts, bool is_file) {
     StrVec names = {0};
     for (size_t i = 0; i < facts->tables.count; i++) {
         if (facts->tables.items[i].is_file == is_file) {
-            str_vec_push(arena, &names, full_name(arena, &facts->tables.items[i]));
+            str_vec_push(arena, &names, sql_dotted_name(sql_table_relation(&facts->tables.items[i]), arena));
         }
     }
     return names;
@@ -151,7 +145,8 @@ static void places_hold_their_names(void **state) {
             }
             Str name = str_join(f->arena, parts.items, parts.count, STR("."));
             if (!table->is_file) {
-                check_text(str_to_c(f->arena, names.items[i]), name, str_to_c(f->arena, full_name(f->arena, table)));
+                check_text(str_to_c(f->arena, names.items[i]), name,
+                           str_to_c(f->arena, sql_dotted_name(sql_table_relation(table), f->arena)));
             }
         }
     }

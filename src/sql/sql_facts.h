@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "sql/sql_buf.h"
 
 /* A table name in FROM, JOIN or a subquery that no CTE in scope hides. */
 typedef struct SqlTableRef {
@@ -16,6 +17,9 @@ typedef struct SqlTableRef {
     bool is_file;     /* FROM 'x.csv' */
 } SqlTableRef;
 DEFINE_VEC(SqlTableRefVec, sql_table_ref_vec, SqlTableRef)
+static inline SqlRelation sql_table_relation(const SqlTableRef *table) {
+    return (SqlRelation){.catalog = table->catalog, .schema = table->schema, .name = table->name};
+}
 
 /* `schema.` of a column reference schema.table.column: cut when that table's name is spliced. */
 typedef struct SqlColumnPrefix {

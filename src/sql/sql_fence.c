@@ -116,16 +116,10 @@ static Status check_query(Fence *fence, const Query *query) {
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-static Str written_name(const SqlTableRef *table, Arena *arena) {
-    const Str parts[] = {table->catalog, table->schema, table->name};
-    size_t first = table->catalog.size > 0 ? 0 : table->schema.size > 0 ? 1 : 2;
-    return str_join(arena, parts + first, COUNT_OF(parts) - first, STR("."));
-}
-
 static Status check_tables(Fence *fence, const SqlFacts *facts, const SqlFencePolicy *policy) {
     for (size_t i = 0; i < facts->tables.count; i++) {
         const SqlTableRef *table = &facts->tables.items[i];
-        Str name = written_name(table, fence->arena);
+        Str name = sql_dotted_name(sql_table_relation(table), fence->arena);
         if (table->is_file) {
             return refuse(fence, table->start, "reading the file", name);
         }
