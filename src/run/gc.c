@@ -197,14 +197,10 @@ static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
     return OK;
 }
 
-/* Views first: a table may be read by one that goes with it. */
-static Status drop_all(Gc *gc, Error *err) {
-    const RelationKind kinds[] = {RELATION_VIEW, RELATION_TABLE};
-    for (size_t pass = 0; pass < COUNT_OF(kinds); pass++) {
-        for (size_t i = 0; i < gc->owned.count; i++) {
-            if (gc->is_doomed[i] && gc->owned.items[i].kind == kinds[pass]) {
-                TRY(drop_one(gc, &gc->owned.items[i], err));
-            }
+static Status drop_all_of(Gc *gc, RelationKind kind, Error *err) {
+    for (size_t i = 0; i < gc->owned.count; i++) {
+        if (gc->is_doomed[i] && gc->owned.items[i].kind == kind) {
+            TRY(drop_one(gc, &gc->owned.items[i], err));
         }
     }
     return OK;
@@ -240,7 +236,8 @@ static Status collect(Gc *gc, Error *err) {
     doom_reclaimed(gc, &undropped, kept);
     TRY(doom_orphans(gc, kept, reclaimed, err));
     spare_what_views_read(gc);
-    TRY(drop_all(gc, err));
+    TRY(drop_all_of(gc, RELATION_VIEW, err)); /* first: a table may be read by one that goes with it */
+    TRY(drop_all_of(gc, RELATION_TABLE, err));
     if (gc->lock == NULL) {
         return OK;
     }
