@@ -19,6 +19,10 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_DETAILED_EXIT_CODE] = {"detailed-exit-code", 0, OPTION_TYPE_FLAG,
                             .summary = "Exit 3 when there are changes, 4 when they are breaking"},
     [OPTION_DIFF]        = {"diff", 0, OPTION_TYPE_FLAG, .summary = "Also the difference of each changed model's text"},
+    [OPTION_AGAINST]     = {"against", 0, OPTION_TYPE_ENVIRONMENT, "ENV",
+                            .summary = "Compare with what this environment serves"},
+    [OPTION_FROM]        = {"from", 0, OPTION_TYPE_ENVIRONMENT, "ENV",
+                            .summary = "Start a new environment with what this one serves"},
     [OPTION_EXPLAIN]     = {"explain", 0, OPTION_TYPE_FLAG, .summary = "Also why each model is in the plan"},
     [OPTION_FORWARD_ONLY] = {"forward-only", 0, OPTION_TYPE_FLAG,
                             .summary = "New logic from now on, over a copy of the rows that are there"},
@@ -111,12 +115,12 @@ const Command command_table[] = {
     {.name = "plan", .summary = "Show what apply would change", .run = command_plan,
      .details = "Builds nothing and takes no lock. Exit 0 with or without changes.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(JSON) | O(MARKDOWN) | O(DETAILED_EXIT_CODE) |
-                O(DIFF) | O(EXPLAIN)},
+                O(DIFF) | O(EXPLAIN) | O(AGAINST)},
 
     {.name = "apply", .summary = "Build what changed, check it, and make it live", .run = command_apply,
      .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) |
-                O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(STRICT) | O(FROM) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"

@@ -55,6 +55,8 @@ typedef struct Snapshot {
     Str physical_objects;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
+/* Its relation is interlace's own, so that a view can show it. NULL (ephemeral): no. */
+bool snapshot_has_view(const Snapshot *snapshot);
 
 MUST_CHECK Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err);
 MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot,
