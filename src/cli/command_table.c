@@ -70,6 +70,10 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Fill every complete window since the last one that is filled"},
     [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
                             .summary = "With what this window puts into the query"},
+    [OPTION_SQL]         = {"sql", 0, OPTION_TYPE_FLAG, .summary = "Only its definition"},
+    [OPTION_RENDERED]    = {"rendered", 0, OPTION_TYPE_FLAG, .summary = "Only the query as it would run, as render does"},
+    [OPTION_SAMPLE]      = {"rows", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = 0,
+                            .summary = "Also so many of its rows, up to 100"},
     [OPTION_TO]          = {"to", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = INT64_MIN,
                             .summary = "The generation to go back to; 0 is the one before the current"},
     [OPTION_LIST_GENERATIONS] = {"list", 0, OPTION_TYPE_FLAG, .summary = "List the generations, move nothing"},
@@ -139,6 +143,11 @@ const Command command_table[] = {
 
     {.name = "models", .summary = "List the project's models", .run = command_models,
      .options = O(ENV) | O(PATH) | SELECTION | O(TAG) | O(JSON)},
+
+    {.name = "show", .summary = "Show all about one model", .run = command_show,
+     .details = "What it is and who reads it, what the environment serves of it, and a profile of each column.",
+     .arguments = {{"MODEL", .summary = "A model"}},
+     .options = O(ENV) | O(PATH) | O(SQL) | O(RENDERED) | O(WINDOW) | O(SAMPLE) | O(JSON)},
 
     {.name = "lineage", .summary = "Show what a model reads and what reads it", .run = command_lineage,
      .arguments = {{"MODEL", .is_optional = true, .summary = "A model; without one, the whole graph"}},
@@ -213,6 +222,19 @@ const Command command_table[] = {
 
     {.name = "connections", .summary = "List the connections of the configuration", .run = command_connections,
      .options = O(PATH) | O(JSON)},
+
+    {.name = "doctor", .summary = "Look for what is wrong with the project or around it", .run = command_doctor,
+     .details = "Configuration, models, state, lock, engines, recorded tables, disk. Changes nothing. Exit 1 when there is\n"
+                "a problem.",
+     .options = O(PATH) | O(JSON)},
+
+    {.name = "unlock", .summary = "Remove the lock that a dead process left", .run = command_unlock,
+     .details = "Seldom needed: the next command on the same machine does it. The lock of a live process stays.",
+     .options = O(PATH) | O(YES) | O(JSON)},
+
+    {.name = "docs", .summary = "Write the manual, to be read without a network", .run = command_docs,
+     .arguments = {{"DIR", "interlace-docs", .is_optional = true, .summary = "The folder"}},
+     .options = O(JSON)},
 
     {.name = "mcp", .summary = "Serve the project to an assistant over stdin and stdout", .run = command_mcp,
      .details = "The Model Context Protocol; the client starts this command and ends it by closing stdin.",
