@@ -1,6 +1,5 @@
 """Indexes and constraints: spec 01 §12.4 and its line 7, 03 §3 and §5. Names carry the number of the line they show."""
 
-
 import pytest
 
 
