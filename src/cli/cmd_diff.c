@@ -252,6 +252,18 @@ static TableCell sample_cell(const DuckCell *cell) {
     return CELL(cell->text.size == 0 ? STR(" ") : cell->text);
 }
 
+static bool is_number_column(const DuckRows *rows, size_t column) {
+    bool is_number = false;
+    for (size_t row = 0; row < rows->row_count; row++) {
+        DuckCellKind kind = duck_cell(rows, row, column)->kind;
+        if (kind == DUCK_CELL_BOOLEAN || kind == DUCK_CELL_TEXT) {
+            return false;
+        }
+        is_number = is_number || kind != DUCK_CELL_NULL;
+    }
+    return is_number;
+}
+
 static void print_sample(Cli *cli, const DiffItem *item, ComparisonKind kind) {
     const DuckRows *rows = &item->diff.samples[kind];
     if (rows->row_count == 0) {
@@ -261,7 +273,8 @@ static void print_sample(Cli *cli, const DiffItem *item, ComparisonKind kind) {
     TableColumn *columns = ARENA_NEW_ARRAY(cli->arena, TableColumn, shown.count);
     TableCell *cells = ARENA_NEW_ARRAY(cli->arena, TableCell, shown.count);
     for (size_t i = 0; i < shown.count; i++) {
-        columns[i] = (TableColumn){.title = str_to_c(cli->arena, rows->columns.items[shown.items[i]].name)};
+        columns[i] = (TableColumn){.title = str_to_c(cli->arena, rows->columns.items[shown.items[i]].name),
+                                   .is_number = is_number_column(rows, shown.items[i])};
     }
     Str label = kind == ROWS_LEFT_ONLY ? item->left.label : item->right.label;
     Str title = kind == ROWS_CHANGED ? STR("Changed") : str_format(cli->arena, "Only in " STR_FMT, STR_ARG(label));
@@ -279,6 +292,9 @@ static void print_item(Cli *cli, const DiffItem *item) {
     print_sides(cli, item);
     if (item->is_compared) {
         print_schema(cli, &item->diff.comparison);
+    }
+    if (item->is_compared && !item->diff.has_rows && !item->differs) {
+        cli_line(cli, "The columns are the same.");
     }
     if (item->diff.has_rows) {
         print_counts(cli, &item->diff);

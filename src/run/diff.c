@@ -84,9 +84,12 @@ static void explain(const Diff *diff, DiffItem *item) {
 }
 
 static void tell_absent(const Diff *diff, DiffItem *item) {
-    const DiffSide *side = item->diff.left_is_absent ? &item->left : &item->right;
+    const TableDiff *found = &item->diff;
+    Str label = found->left_is_absent ? item->left.label : item->right.label;
     add_message(diff, item,
-                str_format(diff->arena, "the table of '" STR_FMT "' is gone from the warehouse", STR_ARG(side->label)));
+                found->left_is_absent && found->right_is_absent
+                    ? STR("there is no table on either side")
+                    : str_format(diff->arena, "the table of '" STR_FMT "' is gone from the warehouse", STR_ARG(label)));
 }
 
 static Status compare(const Diff *diff, SqlRelation left, SqlRelation right, DiffItem *item, Error *err) {

@@ -9,7 +9,7 @@ typedef struct TableDiffRun {
 
 bool table_diff_differs(const TableDiff *diff) {
     const Comparison *comparison = &diff->comparison;
-    return diff->left_is_absent || diff->right_is_absent || comparison->added.count > 0 ||
+    return diff->left_is_absent != diff->right_is_absent || comparison->added.count > 0 ||
            comparison->removed.count > 0 || comparison->retyped.count > 0 || diff->left_only > 0 ||
            diff->right_only > 0 || diff->changed > 0;
 }

@@ -22,7 +22,7 @@ typedef struct TableDiff {
     DuckRows samples[ROWS_KIND_COUNT];
 } TableDiff;
 
-/* Columns or rows differ, or a side is absent. */
+/* Columns or rows differ, or one side is absent. */
 bool table_diff_differs(const TableDiff *diff);
 
 /* In one read-only transaction, which must not be open yet. SelectionError: see comparison_make. */
