@@ -365,3 +365,23 @@ def test_the_text_names_both_sides_and_shows_what_differs(two):
     assert "left_item" not in text
     assert "Only in dev" in text
     assert text.endswith("1 of 1 model(s) differ.\n")
+
+
+def test_a_model_is_compared_with_a_table_in_postgres(project, postgres):
+    postgres.sql("CREATE SCHEMA side; CREATE TABLE side.orders(id integer, item text, amount numeric(9,2))")
+    postgres.sql("INSERT INTO side.orders VALUES (1, 'tea', 2.50), (2, 'jam', 9.99), (NULL, 'egg', 1.00)")
+    project.write({"interlace.yaml": f"attach: {{pg: '{postgres.dsn}'}}\n", "models/orders.sql": V1})
+    project.ok("apply")
+    (item,) = project.json("diff", "--source", "orders", "--target", "pg.side.orders", "--on", "id", code=1)
+    assert counts(item) == [3, 3, 1, 1, 1, 1]
+    assert item["rows"]["right_only_sample"] == [{"id": None, "item": "egg", "amount": "1.00"}]
+    assert "there is no table" in project.fails("diff", "--source", "orders", "--target", "pg.side.nope").stderr
+
+
+def test_environments_of_a_lake(project):
+    project.write({"interlace.yaml": "database: ducklake:data/lake.ducklake\n", "models/orders.sql": V1})
+    project.ok("apply")
+    project.write({"models/orders.sql": V2})
+    project.ok("apply", "-e", "dev", "--force")
+    (item,) = project.json("diff", "--against", "dev", code=1)
+    assert counts(item) == [3, 4, 2, 1, 0, 1]
