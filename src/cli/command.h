@@ -77,6 +77,12 @@ typedef enum OptionId {
     OPTION_YES,
     OPTION_CONNECT,
     OPTION_READ_ONLY,
+    OPTION_SOURCE,
+    OPTION_TARGET,
+    OPTION_ON,
+    OPTION_DIFF_LIMIT,
+    OPTION_TOLERANCE,
+    OPTION_SCHEMA,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,

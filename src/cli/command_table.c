@@ -83,6 +83,16 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_YES]         = {"yes", 0, OPTION_TYPE_FLAG, .summary = "Do it"},
     [OPTION_CONNECT] = {"connect", 0, OPTION_TYPE_FLAG, .summary = "Open each, for reading; exit 1 when one fails"},
+    [OPTION_SOURCE]      = {"source", 0, OPTION_TYPE_TEXT, "TABLE",
+                            .summary = "In place of --against: a model, or a table as schema.name or alias.schema.name"},
+    [OPTION_TARGET]      = {"target", 0, OPTION_TYPE_TEXT, "TABLE", .summary = "What --source is compared with"},
+    [OPTION_ON]          = {"on", 0, OPTION_TYPE_LIST, "COLUMN",
+                            .summary = "Match rows by this column; else by the model's key, else by whole rows"},
+    [OPTION_DIFF_LIMIT]  = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "20", .minimum = 0,
+                            .summary = "Show at most so many rows of each kind, up to 1,000"},
+    [OPTION_TOLERANCE]   = {"tolerance", 0, OPTION_TYPE_TEXT, "X", "0",
+                            .summary = "Take floats that differ by no more than this for equal"},
+    [OPTION_SCHEMA]      = {"schema", 0, OPTION_TYPE_FLAG, .summary = "Compare columns only, read no rows"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -168,6 +178,11 @@ const Command command_table[] = {
                 "With --json, types are named as Arrow does: int64, string, decimal128(10, 2), timestamp[us].",
      .arguments = {{"SQL", .summary = "The query; - reads it from stdin"}},
      .options = O(ENV) | O(PATH) | O(QUERY_LIMIT) | O(QUERY_FORMAT) | O(JSON)},
+
+    {.name = "diff", .summary = "Compare the rows of two environments, or of two tables", .run = command_diff,
+     .details = "The left side is --env, the right side --against; or --source and --target. Exit 1 when anything differs.",
+     .options = O(ENV) | O(PATH) | SELECTION | O(AGAINST) | O(SOURCE) | O(TARGET) | O(ON) | O(DIFF_LIMIT) |
+                O(TOLERANCE) | O(SCHEMA) | O(JSON)},
 
     {.name = "test", .summary = "Build models from fixture files and compare them with golden files", .run = command_test,
      .details = "Works in a database in memory: state and warehouse are not touched. Files are below tests/.",

@@ -27,6 +27,7 @@ Status command_gc(struct Cli *cli, ErrorList *faults);
 Status command_impact(struct Cli *cli, ErrorList *faults);
 Status command_complete(struct Cli *cli, ErrorList *faults);
 Status command_completion(struct Cli *cli, ErrorList *faults);
+Status command_diff(struct Cli *cli, ErrorList *faults);
 Status command_query(struct Cli *cli, ErrorList *faults);
 Status command_render(struct Cli *cli, ErrorList *faults);
 Status command_env_list(struct Cli *cli, ErrorList *faults);
