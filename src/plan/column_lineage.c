@@ -15,14 +15,25 @@ static Str written_name(Arena *arena, const QuerySource *source) {
                            arena);
 }
 
+static LineageTable get_reference(const Builder *builder, size_t index) {
+    const SqlTableRef *table = &builder->model->facts->tables.items[index];
+    ModelReference reference = builder->model->references[index];
+    SqlRelation relation = sql_table_relation(table);
+    if (reference.model != MODEL_NONE) {
+        return (LineageTable){.name = builder->input->project->models[reference.model]->name,
+                              .columns = builder->names[reference.model]};
+    }
+    bool is_external = !table->is_file && reference.input == INPUT_NONE;
+    return (LineageTable){.name = sql_dotted_name(relation, builder->arena),
+                          .columns = is_external ? builder->input->external(builder->input->context, relation) : NULL};
+}
+
 static LineageTable get_table(void *context, const QuerySource *source) {
     const Builder *builder = context;
     const SqlTableRefVec *tables = &builder->model->facts->tables;
     for (size_t i = 0; i < tables->count; i++) {
-        size_t upstream = builder->model->references[i].model;
-        if (tables->items[i].start == source->offset && upstream != MODEL_NONE) {
-            return (LineageTable){.name = builder->input->project->models[upstream]->name,
-                                  .columns = builder->names[upstream]};
+        if (tables->items[i].start == source->offset) {
+            return get_reference(builder, i);
         }
     }
     return (LineageTable){.name = written_name(builder->arena, source)};

@@ -16,6 +16,8 @@ typedef struct ColumnLineageInput {
     const Project *project;
     const Query *const *queries; /* one for each model; NULL: Python */
     KnownColumns (*known)(void *context, const Model *model);
+    const StrVec *(*external)(void *context,
+                              SqlRelation table); /* of a table outside of the project; NULL: not known */
     void *context;
 } ColumnLineageInput;
 

@@ -61,6 +61,30 @@ def test_05_7_4_a_star_of_an_external_table_takes_the_names_of_the_relation(proj
     assert columns(project, "n", "-e", "dev") == {}
 
 
+def test_05_7_columns_of_external_tables_are_the_warehouses_and_are_remembered(project):
+    warehouse = ".interlace/warehouse.duckdb"
+    project.load("CREATE SCHEMA raw; CREATE TABLE raw.events (id INTEGER, kind VARCHAR)", warehouse)
+    project.write({"models/m.sql": "SELECT * FROM raw.events", "models/n.sql": "SELECT id, kind AS k, 1 AS one FROM m"})
+    known = {"id": ["raw.events.id"], "kind": ["raw.events.kind"]}
+    with project.warehouse(warehouse, read_only=False):  # somebody else holds it, and nothing is remembered yet
+        document = project.json("lineage", "m", "-c")
+        assert (document["columns"], document["opaque"]) == ({}, True)
+    document = project.json("lineage", "m", "-c")
+    assert (document["columns"], document["opaque"]) == (known, False)
+    with project.warehouse(warehouse, read_only=False):
+        assert columns(project, "m") == known
+        assert [row["column"] for row in project.json("impact", "m.kind")["impacted"]] == ["k"]
+        assert "it has id, kind" in project.fails("impact", "m.nosuch").stderr
+
+
+def test_05_9_lineage_needs_no_warehouse(project):
+    warehouse = ".interlace/warehouse.duckdb"
+    project.write(CHAIN).load("CREATE SCHEMA s", warehouse)
+    with project.warehouse(warehouse, read_only=False):
+        assert project.json("lineage", "agg")["upstream"] == ["raw"]
+        assert project.ok("lineage", "agg").stderr == ""
+
+
 def test_05_8_1_a_chain_names_the_edges(project):
     project.write(CHAIN)
     assert project.json("impact", "raw.amount")["impacted"] == [
