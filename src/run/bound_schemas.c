@@ -438,7 +438,7 @@ Status plan_bind(Session *session, Plan *plan, bool read_only, ErrorList *faults
     Str path = session->options.no_cache ? STR_EMPTY : path_join(scratch, config->cache_path, STR("schemas.bin"));
     binding.inputs = input_scans(config, clock_now_us(), arena);
     binding.sources = source_columns_open(session, read_only);
-    binding.cache = sql_cache_open(path, STR(QUERY_READER_VERSION));
+    binding.cache = sql_cache_open(path, STR(QUERY_READER_VERSION ", comparisons"));
     bind_all(&binding);
     warn_closed(&binding);
     sql_binder_close(binding.binder);
