@@ -136,15 +136,46 @@ static LineageSourceVec same_named(Builder *builder, const Model *model, Str nam
     return sources;
 }
 
-static void guess_python(Builder *builder, const Model *model, ModelLineage *lineage) {
-    KnownColumns known = builder->input->known(builder->input->context, model);
-    StrVec names = known.names != NULL   ? *known.names
-                   : model->has_contract ? contract_names(builder->arena, model)
-                                         : upstream_names(builder, model);
-    for (size_t i = 0; i < names.count; i++) {
-        push_output(builder, lineage, names.items[i], same_named(builder, model, names.items[i]));
+static LineageSourceVec declared_sources(Builder *builder, const Model *model, Str output) {
+    LineageSourceVec sources = {0};
+    for (size_t i = 0; i < model->declared_sources.count; i++) {
+        const DeclaredSource *source = &model->declared_sources.items[i];
+        if (str_equal_fold(source->output, output)) {
+            lineage_source_vec_push(builder->arena, &sources,
+                                    (LineageSource){.table = builder->input->project->models[source->model]->name,
+                                                    .column = source->column});
+        }
     }
-    lineage->is_opaque = true;
+    return sources;
+}
+
+/* What somebody knows of its columns, and what it declares itself; else those that it may hand on. */
+static StrVec python_names(Builder *builder, const Model *model, KnownColumns known) {
+    StrVec names = {0};
+    StrVec given = known.names != NULL ? *known.names : contract_names(builder->arena, model);
+    bool is_guess = given.count + model->declared_outputs.count == 0;
+    for (size_t i = 0; i < given.count; i++) {
+        str_vec_push(builder->arena, &names, given.items[i]);
+    }
+    for (size_t i = 0; i < model->declared_outputs.count; i++) {
+        if (!str_vec_contains_fold(&given, model->declared_outputs.items[i])) {
+            str_vec_push(builder->arena, &names, model->declared_outputs.items[i]);
+        }
+    }
+    return is_guess ? upstream_names(builder, model) : names;
+}
+
+static void trace_python(Builder *builder, const Model *model, ModelLineage *lineage) {
+    KnownColumns known = builder->input->known(builder->input->context, model);
+    StrVec names = python_names(builder, model, known);
+    lineage->is_opaque = model->declared_outputs.count == 0;
+    for (size_t i = 0; i < names.count; i++) {
+        bool is_declared = str_vec_contains_fold(&model->declared_outputs, names.items[i]);
+        push_output(builder, lineage, names.items[i],
+                    is_declared ? declared_sources(builder, model, names.items[i])
+                                : same_named(builder, model, names.items[i]));
+        lineage->is_opaque = lineage->is_opaque || !is_declared;
+    }
     lineage->is_complete = known.names != NULL && known.is_current;
 }
 
@@ -172,7 +203,7 @@ void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnL
         if (builder.model->kind == MODEL_SQL) {
             trace_sql(&builder, builder.model, lineage);
         } else {
-            guess_python(&builder, builder.model, lineage);
+            trace_python(&builder, builder.model, lineage);
         }
         builder.names[i] = lineage->is_complete ? output_names(&builder, lineage) : NULL;
     }

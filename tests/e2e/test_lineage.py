@@ -50,6 +50,44 @@ def test_05_7_5_python_is_opaque_and_traced_by_name(project):
     assert "amount ← raw.amount (opaque)" in project.ok("lineage", "enrich", "-c").stdout
 
 
+DECLARED = (
+    "from interlace import model\n\n\n"
+    '@model(lineage={"revenue": ["raw.amount", "raw.id"], "day": []})\ndef enrich(raw):\n    return raw\n'
+)
+
+
+def test_05_7_declared_lineage_replaces_the_guess(project):
+    project.write(PYTHON | {"models/enrich.py": DECLARED, "models/agg.sql": "SELECT sum(revenue) AS r FROM enrich"})
+    document = project.json("lineage", "enrich", "-c")
+    assert (document["columns"], document["opaque"]) == ({"revenue": ["raw.amount", "raw.id"], "day": []}, False)
+    impact = project.json("impact", "raw.amount")
+    assert [(row["model"], row["column"]) for row in impact["impacted"]] == [("enrich", "revenue"), ("agg", "r")]
+    assert impact["opaque_consumers"] == []
+    project.write({"models/enrich.py": DECLARED.replace("lineage", 'columns=["revenue", "amount"], lineage')})
+    document = project.json("lineage", "enrich", "-c")
+    assert document["columns"]["amount"] == ["raw.amount"]
+    assert document["opaque"]
+
+
+def test_05_7_declared_lineage_is_checked_and_is_no_part_of_the_fingerprint(project):
+    enrich = DECLARED.replace(
+        "return raw", "import pyarrow\n    return pyarrow.table({'revenue': [1.5], 'day': ['x']})"
+    )
+    project.write({"models/raw.sql": PYTHON["models/raw.sql"], "models/enrich.py": enrich}).ok("apply")
+    fingerprint = {row["name"]: row["fingerprint"] for row in project.json("models")}
+    project.write({"models/enrich.py": enrich.replace("raw.id", "raw.idd")})
+    line = project.fails("plan").error_lines[0]
+    assert line.startswith(
+        "error: model 'enrich': lineage of 'revenue' names 'raw.idd', which is no column; it has id, amount"
+    )
+    assert "models/enrich.py:" in line
+    project.write({"models/enrich.py": enrich.replace('"raw.id"', '"ra.id"')})
+    assert "names 'ra.id', which is no <model>.<column>; did you mean 'raw'?" in project.fails("plan").stderr
+    project.write({"models/enrich.py": enrich.replace(', "raw.id"', "")})
+    assert {row["name"]: row["fingerprint"] for row in project.json("models")} == fingerprint
+    assert project.json("plan")["changes"] == []
+
+
 def test_05_7_6_count_beside_an_unknown_column_keeps_all_names(project):
     project.write({"models/m.sql": "SELECT count(*) AS n, x FROM elsewhere GROUP BY x"})
     assert columns(project, "m") == {"n": [], "x": ["elsewhere.x"]}
