@@ -6,18 +6,12 @@ typedef struct Builder {
     const ColumnLineageInput *input;
     Arena *arena;
     ModelLineage *models;
-    StrVec **names;     /* of each model whose columns are all known */
-    const Model *model; /* whose tables are asked for */
+    StrVec **names; /* of each model whose columns are all known */
 } Builder;
 
-static Str written_name(Arena *arena, const QuerySource *source) {
-    return sql_dotted_name((SqlRelation){.catalog = source->catalog, .schema = source->schema, .name = source->name},
-                           arena);
-}
-
-static LineageTable get_reference(const Builder *builder, size_t index) {
-    const SqlTableRef *table = &builder->model->facts->tables.items[index];
-    ModelReference reference = builder->model->references[index];
+static LineageTable find_table(const Builder *builder, const Model *model, size_t index) {
+    const SqlTableRef *table = &model->facts->tables.items[index];
+    ModelReference reference = model->references[index];
     SqlRelation relation = sql_table_relation(table);
     if (reference.model != MODEL_NONE) {
         return (LineageTable){.name = builder->input->project->models[reference.model]->name,
@@ -28,15 +22,37 @@ static LineageTable get_reference(const Builder *builder, size_t index) {
                           .columns = is_external ? builder->input->external(builder->input->context, relation) : NULL};
 }
 
+static const LineageTable *find_tables(const Builder *builder, const Model *model) {
+    LineageTable *tables = ARENA_NEW_ARRAY(builder->arena, LineageTable, model->facts->tables.count);
+    for (size_t i = 0; i < model->facts->tables.count; i++) {
+        tables[i] = find_table(builder, model, i);
+    }
+    return tables;
+}
+
+/* What the tables of one query are, by their places in its text. */
+typedef struct Tables {
+    const Model *model;
+    const LineageTable *items;
+    Arena *arena;
+} Tables;
+
 static LineageTable get_table(void *context, const QuerySource *source) {
-    const Builder *builder = context;
-    const SqlTableRefVec *tables = &builder->model->facts->tables;
-    for (size_t i = 0; i < tables->count; i++) {
-        if (tables->items[i].start == source->offset) {
-            return get_reference(builder, i);
+    const Tables *tables = context;
+    const SqlTableRefVec *places = &tables->model->facts->tables;
+    for (size_t i = 0; i < places->count; i++) {
+        if (places->items[i].start == source->offset) {
+            return tables->items[i];
         }
     }
-    return (LineageTable){.name = written_name(builder->arena, source)};
+    SqlRelation written = {.catalog = source->catalog, .schema = source->schema, .name = source->name};
+    return (LineageTable){.name = sql_dotted_name(written, tables->arena)};
+}
+
+void column_lineage_trace(const Query *query, const Model *model, const LineageTable *tables, Arena *arena,
+                          QueryLineage *lineage_out) {
+    Tables context = {.model = model, .items = tables, .arena = arena};
+    query_lineage(query, &(LineageTables){.get = get_table, .context = &context}, arena, lineage_out);
 }
 
 static StrVec contract_names(Arena *arena, const Model *model) {
@@ -80,21 +96,22 @@ static void keep_outputs(Builder *builder, KnownColumns known, ModelLineage *lin
     }
 }
 
-static void trace_sql(Builder *builder, const Model *model, ModelLineage *lineage) {
-    const LineageTables tables = {.get = get_table, .context = builder};
+static Status trace_sql(Builder *builder, const Model *model, ModelLineage *lineage, Error *err) {
+    const ColumnLineageInput *input = builder->input;
+    TRY(input->trace(input->context, model, find_tables(builder, model), builder->arena, &lineage->query, err));
     KnownColumns known = builder->input->known(builder->input->context, model);
     StrVec contract = contract_names(builder->arena, model);
-    query_lineage(builder->input->queries[model->index], &tables, builder->arena, &lineage->query);
     lineage->rows = lineage->query.rows;
     lineage->is_opaque = lineage->query.is_opaque;
     lineage->is_complete = !lineage->query.is_open || (known.names != NULL && known.is_current);
     if (!lineage->query.is_open) {
         keep_outputs(builder, known, lineage);
-        return;
+        return OK;
     }
     bool is_certain = lineage->query.rest.count == 0 && lineage->query.open_tables.count == 1;
     lineage->is_opaque = lineage->is_opaque || !(lineage->is_complete && is_certain);
     name_outputs(builder, known.names != NULL ? known.names : &contract, lineage);
+    return OK;
 }
 
 /* --- Models that are Python --------------------------------------------------------------------------------------- */
@@ -189,7 +206,7 @@ static StrVec *output_names(Builder *builder, const ModelLineage *lineage) {
     return names;
 }
 
-void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnLineage *lineage_out) {
+Status column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnLineage *lineage_out, Error *err) {
     const Project *project = input->project;
     Builder builder = {
         .input = input,
@@ -198,14 +215,15 @@ void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnL
         .names = ARENA_NEW_ARRAY(arena, StrVec *, project->model_count),
     };
     for (size_t i = 0; i < project->model_count; i++) { /* upstreams first */
+        const Model *model = project->models[i];
         ModelLineage *lineage = &builder.models[i];
-        builder.model = project->models[i];
-        if (builder.model->kind == MODEL_SQL) {
-            trace_sql(&builder, builder.model, lineage);
+        if (model->kind == MODEL_SQL) {
+            TRY(trace_sql(&builder, model, lineage, err));
         } else {
-            trace_python(&builder, builder.model, lineage);
+            trace_python(&builder, model, lineage);
         }
         builder.names[i] = lineage->is_complete ? output_names(&builder, lineage) : NULL;
     }
     *lineage_out = (ColumnLineage){.project = project, .models = builder.models};
+    return OK;
 }
