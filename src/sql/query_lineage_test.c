@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "config/config_value.h"
 #include "sql/query_lineage.h"
+#include "sql/query_lineage_codec.h"
 
 /* up(id, v, w, k, tags, props), other(id, k, x); unknown tables are all others. */
 static LineageTable get_table(void *context, const QuerySource *source) {
@@ -61,10 +62,23 @@ typedef struct LineageCase {
     const char *sql, *expected;
 } LineageCase;
 
+/* As bytes and back it is the same; bytes that are cut off or changed are none, or safe to read. */
+static void check_codec(SqlFixture *f, const LineageCase *of, const QueryLineage *lineage) {
+    AUTO(strbuf) StrBuf bytes = {0};
+    QueryLineage again = {0};
+    query_lineage_encode(lineage, &bytes);
+    assert_true(query_lineage_decode(strbuf_str(&bytes), f->arena, &again));
+    check_text(of->sql, lineage_form(f->arena, &again), of->expected);
+    for (size_t size = 0; size < bytes.size; size++) {
+        assert_false(query_lineage_decode(str_slice(strbuf_str(&bytes), 0, size), f->arena, &again));
+    }
+}
+
 static void check_cases(SqlFixture *f, const LineageCase *cases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         QueryLineage lineage = follow(f, str_from(cases[i].sql), &tables);
         check_text(cases[i].sql, lineage_form(f->arena, &lineage), cases[i].expected);
+        check_codec(f, &cases[i], &lineage);
     }
 }
 

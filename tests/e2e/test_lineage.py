@@ -115,6 +115,18 @@ def test_05_7_columns_of_external_tables_are_the_warehouses_and_are_remembered(p
         assert "it has id, kind" in project.fails("impact", "m.nosuch").stderr
 
 
+def test_05_7_lineage_that_is_remembered_follows_every_change(project):
+    project.write({"models/a.sql": "SELECT 1 AS x, 2 AS y", "models/b.sql": "SELECT * FROM a"})
+    assert columns(project, "b") == {"x": ["a.x"], "y": ["a.y"]}
+    project.write({"models/a.sql": "SELECT 1 AS x, 3 AS z"})
+    assert columns(project, "b") == {"x": ["a.x"], "z": ["a.z"]}
+    project.write({"models/b.sql": "SELECT z AS x FROM a"})
+    assert columns(project, "b") == columns(project, "b", "--no-cache") == {"x": ["a.z"]}
+    cache = project.root / ".interlace/cache/lineage.bin"
+    cache.write_bytes(cache.read_bytes()[:-9])
+    assert columns(project, "b") == {"x": ["a.z"]}
+
+
 def test_05_9_lineage_needs_no_warehouse(project):
     warehouse = ".interlace/warehouse.duckdb"
     project.write(CHAIN).load("CREATE SCHEMA s", warehouse)

@@ -120,6 +120,7 @@ def test_05_7_7_what_lineage_of_the_corpus_calls_untouched_does_not_change(proje
         if len(source.parts) < 3 and source.name.isascii():  # else it is no name of a model
             project.write(stub(source))
     lineage = project.json("lineage", "-c")["columns"]
+    assert project.json("lineage", "-c")["columns"] == lineage  # from the cache
     wrong = {
         f"{number}: {difference}"
         for number, names, changes in observed

@@ -58,6 +58,7 @@ def test_05_7_7_what_lineage_calls_untouched_does_not_change(project, observed, 
     for source in SOURCES if is_known else []:
         project.write({f"models/{source.name}.sql": "SELECT " + ", ".join(f"1 AS {c}" for c in source.columns)})
     lineage = project.json("lineage", "-c")["columns"]
+    assert project.json("lineage", "-c")["columns"] == lineage  # from the cache
     wrong = [
         f"{difference} of {query}"
         for i, (query, names, changes) in enumerate(observed)
