@@ -249,6 +249,6 @@ Status gc_run(Session *session, const GcRequest *request, Arena *arena, GcResult
     Gc gc = {.session = session, .request = request, .arena = arena, .out = result_out};
     Status status = collect(&gc, err);
     engine_release(gc.connection);
-    state_lock_release(gc.lock);
+    command_unlock(session, gc.lock);
     return status;
 }
