@@ -203,6 +203,14 @@ class Game:
         )
         assert lost == []
 
+    def state_of_pointer(self, model, schema):
+        environment = "prod" if schema == "main" else schema.split("__")[0]
+        return self.state(
+            "SELECT is_view, physical_name FROM pointers JOIN snapshots ON name = model"
+            " AND snapshots.fingerprint = pointers.fingerprint AND snapshots.revision = pointers.revision"
+            f" WHERE model = '{model}' AND environment = '{environment}'"
+        )
+
     def relations(self, connection):
         """{(schema, name): its text when it is a view}"""
         return {
@@ -230,6 +238,20 @@ class Game:
         for place, sql in views.items():
             assert wanted[place] in sql, (place, sql)
 
+    def check_view_models(self, connection, relations):
+        """A model that is a view shows the very rows that its environment shows of what it reads."""
+        for reader, read in (("b", "a"), ("d", "c")):
+            for schema in map(schema_of, ENVIRONMENTS):
+                if (schema, reader) not in relations:
+                    continue
+                [[is_view, text]] = self.state_of_pointer(reader, schema)
+                if not is_view:
+                    continue
+                ticks = [
+                    connection.execute(f"SELECT DISTINCT tick FROM {schema}.{model}").fetchall() for model in (reader, read)
+                ]
+                assert ticks[0] == ticks[1], (schema, reader, text)
+
     def shown(self, connection, relations, environment):
         """What the views of an environment say, a text for each."""
         schema = schema_of(environment)
@@ -246,6 +268,7 @@ class Game:
         with self.warehouse.connect() as connection:
             relations = self.relations(connection)
             self.check_relations(relations)
+            self.check_view_models(connection, relations)
             found = {name: self.shown(connection, relations, name) for name in ENVIRONMENTS}
         counts = self.numbers_of_generations()
         for world in worlds:
