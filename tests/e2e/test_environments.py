@@ -355,7 +355,9 @@ def test_bad_arguments_are_told(two):
 
 def both_of(project, env):
     """When the rows that a and b show were built: b is a view of a."""
-    return project.query("SELECT DISTINCT 'a', built FROM a UNION ALL SELECT DISTINCT 'b', built FROM b ORDER BY 1", env)
+    return project.query(
+        "SELECT DISTINCT 'a', built FROM a UNION ALL SELECT DISTINCT 'b', built FROM b ORDER BY 1", env
+    )
 
 
 def assert_b_shows_a(project, env="prod"):

@@ -81,7 +81,9 @@ class Lake:
         return {}
 
     def connect(self):
-        extensions = os.path.join(os.path.dirname(os.environ.get("INTERLACE_BIN", "build-test/interlace")), "extensions")
+        extensions = os.path.join(
+            os.path.dirname(os.environ.get("INTERLACE_BIN", "build-test/interlace")), "extensions"
+        )
         connection = duckdb.connect(":memory:", config={"extension_directory": extensions})
         for name in ("sqlite_scanner", "ducklake"):
             connection.execute(f"LOAD {name}")
@@ -115,7 +117,9 @@ class Lake:
 class Player:
     def __init__(self, game, number):
         self.game = game
-        self.folder = game.make_project({"interlace.yaml": "name: shop\n" + game.warehouse.config}, name=f"player{number}")
+        self.folder = game.make_project(
+            {"interlace.yaml": "name: shop\n" + game.warehouse.config}, name=f"player{number}"
+        )
         self.folder.env.update({"INTERLACE_NOW": NOW, **game.warehouse.player_environment()})
         (self.folder.root / ".interlace").symlink_to(game.shared)
         self.written = set()
@@ -248,7 +252,8 @@ class Game:
                 if not is_view:
                     continue
                 ticks = [
-                    connection.execute(f"SELECT DISTINCT tick FROM {schema}.{model}").fetchall() for model in (reader, read)
+                    connection.execute(f"SELECT DISTINCT tick FROM {schema}.{model}").fetchall()
+                    for model in (reader, read)
                 ]
                 assert ticks[0] == ticks[1], (schema, reader, text)
 
@@ -256,9 +261,7 @@ class Game:
         """What the views of an environment say, a text for each."""
         schema = schema_of(environment)
         models = sorted(name for place, name in relations if place == schema)
-        return {
-            model: connection.execute(f"SELECT {summary_sql(model, schema)}").fetchone()[0] for model in models
-        }
+        return {model: connection.execute(f"SELECT {summary_sql(model, schema)}").fetchone()[0] for model in models}
 
     def numbers_of_generations(self):
         return dict(self.state("SELECT environment, max(generation) FROM generations GROUP BY 1"))
