@@ -24,8 +24,8 @@ class Usage:
     stdout: str
 
 
-def measured(args, cwd=None, env=None):
-    """One run that must succeed."""
+def measured(args, cwd=None, env=None, code=0):
+    """One run that must exit with `code`."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()
         process = subprocess.Popen(
@@ -34,7 +34,7 @@ def measured(args, cwd=None, env=None):
         _, status, usage = os.wait4(process.pid, 0)
         wall_s = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
+        if process.returncode != code:
             err.seek(0)
             sys.exit(f"bench: {' '.join(map(str, args))} exited {process.returncode}:\n{err.read().decode()}")
         out.seek(0)
@@ -53,8 +53,8 @@ class Bench:
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("INTERLACE_")}
         self.env |= {"INTERLACE_PYTHON": str(PYTHON), "LC_ALL": "C.UTF-8"}
 
-    def run(self, *args, cwd=None):
-        return measured([self.interlace, *args], cwd=cwd, env=self.env)
+    def run(self, *args, cwd=None, code=0):
+        return measured([self.interlace, *args], cwd=cwd, env=self.env, code=code)
 
     def floor(self, *args, cwd=None):
         program, *rest = args

@@ -70,6 +70,10 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Fill every complete window since the last one that is filled"},
     [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
                             .summary = "With what this window puts into the query"},
+    [OPTION_SQL]         = {"sql", 0, OPTION_TYPE_FLAG, .summary = "Only its definition"},
+    [OPTION_RENDERED]    = {"rendered", 0, OPTION_TYPE_FLAG, .summary = "Only the query as it would run, as render does"},
+    [OPTION_SAMPLE]      = {"rows", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = 0,
+                            .summary = "Also so many of its rows, up to 100"},
     [OPTION_TO]          = {"to", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = INT64_MIN,
                             .summary = "The generation to go back to; 0 is the one before the current"},
     [OPTION_LIST_GENERATIONS] = {"list", 0, OPTION_TYPE_FLAG, .summary = "List the generations, move nothing"},
@@ -79,6 +83,16 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_YES]         = {"yes", 0, OPTION_TYPE_FLAG, .summary = "Do it"},
     [OPTION_CONNECT] = {"connect", 0, OPTION_TYPE_FLAG, .summary = "Open each, for reading; exit 1 when one fails"},
+    [OPTION_SOURCE]      = {"source", 0, OPTION_TYPE_TEXT, "TABLE",
+                            .summary = "In place of --against: a model, or a table as schema.name or alias.schema.name"},
+    [OPTION_TARGET]      = {"target", 0, OPTION_TYPE_TEXT, "TABLE", .summary = "What --source is compared with"},
+    [OPTION_ON]          = {"on", 0, OPTION_TYPE_LIST, "COLUMN",
+                            .summary = "Match rows by this column; else by the model's key, else by whole rows"},
+    [OPTION_DIFF_LIMIT]  = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "20", .minimum = 0,
+                            .summary = "Show at most so many rows of each kind, up to 1,000"},
+    [OPTION_TOLERANCE]   = {"tolerance", 0, OPTION_TYPE_TEXT, "X", "0",
+                            .summary = "Take floats that differ by no more than this for equal"},
+    [OPTION_SCHEMA]      = {"schema", 0, OPTION_TYPE_FLAG, .summary = "Compare columns only, read no rows"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -140,6 +154,11 @@ const Command command_table[] = {
     {.name = "models", .summary = "List the project's models", .run = command_models,
      .options = O(ENV) | O(PATH) | SELECTION | O(TAG) | O(JSON)},
 
+    {.name = "show", .summary = "Show all about one model", .run = command_show,
+     .details = "What it is and who reads it, what the environment serves of it, and a profile of each column.",
+     .arguments = {{"MODEL", .summary = "A model"}},
+     .options = O(ENV) | O(PATH) | O(SQL) | O(RENDERED) | O(WINDOW) | O(SAMPLE) | O(JSON)},
+
     {.name = "lineage", .summary = "Show what a model reads and what reads it", .run = command_lineage,
      .arguments = {{"MODEL", .is_optional = true, .summary = "A model; without one, the whole graph"}},
      .options = O(ENV) | O(PATH) | O(COLUMNS) | O(LINEAGE_FORMAT) | O(DEPTH) | O(JSON)},
@@ -159,6 +178,11 @@ const Command command_table[] = {
                 "With --json, types are named as Arrow does: int64, string, decimal128(10, 2), timestamp[us].",
      .arguments = {{"SQL", .summary = "The query; - reads it from stdin"}},
      .options = O(ENV) | O(PATH) | O(QUERY_LIMIT) | O(QUERY_FORMAT) | O(JSON)},
+
+    {.name = "diff", .summary = "Compare the rows of two environments, or of two tables", .run = command_diff,
+     .details = "The left side is --env, the right side --against; or --source and --target. Exit 1 when anything differs.",
+     .options = O(ENV) | O(PATH) | SELECTION | O(AGAINST) | O(SOURCE) | O(TARGET) | O(ON) | O(DIFF_LIMIT) |
+                O(TOLERANCE) | O(SCHEMA) | O(JSON)},
 
     {.name = "test", .summary = "Build models from fixture files and compare them with golden files", .run = command_test,
      .details = "Works in a database in memory: state and warehouse are not touched. Files are below tests/.",
@@ -213,6 +237,19 @@ const Command command_table[] = {
 
     {.name = "connections", .summary = "List the connections of the configuration", .run = command_connections,
      .options = O(PATH) | O(JSON)},
+
+    {.name = "doctor", .summary = "Look for what is wrong with the project or around it", .run = command_doctor,
+     .details = "Configuration, models, state, lock, engines, recorded tables, disk. Changes nothing. Exit 1 when there is\n"
+                "a problem.",
+     .options = O(PATH) | O(JSON)},
+
+    {.name = "unlock", .summary = "Remove the lock that a dead process left", .run = command_unlock,
+     .details = "Seldom needed: the next command on the same machine does it. The lock of a live process stays.",
+     .options = O(PATH) | O(YES) | O(JSON)},
+
+    {.name = "docs", .summary = "Write the manual, to be read without a network", .run = command_docs,
+     .arguments = {{"DIR", "interlace-docs", .is_optional = true, .summary = "The folder"}},
+     .options = O(JSON)},
 
     {.name = "mcp", .summary = "Serve the project to an assistant over stdin and stdout", .run = command_mcp,
      .details = "The Model Context Protocol; the client starts this command and ends it by closing stdin.",

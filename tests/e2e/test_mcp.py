@@ -114,6 +114,21 @@ def test_versions_of_the_protocol(project, asked, answered):
         assert client.request("initialize", params)["result"]["protocolVersion"] == answered
 
 
+def test_diff_is_a_result_whether_rows_differ_or_not(make_project):
+    project = make_project(TABLE)
+    project.ok("apply")
+    project.write({"models/t.sql": TABLE["models/t.sql"].replace("(2, 'b')", "(2, 'c')")})
+    project.ok("apply", "-e", "dev", "--force")
+    with Client(project, "--read-only") as client:
+        (item,) = client.call("diff", against="dev", on=["id"], limit=1)
+        assert item["differs"] is True
+        assert item["rows"]["changed_sample"] == [{"id": 2, "left_name": "b", "right_name": "c"}]
+        (item,) = client.call("diff", against="prod", environment="prod", schema=True)
+        assert (item["differs"], item["rows"]) == (False, None)
+        assert "No environment 'stage'" in client.refused("diff", against="stage")
+        assert code_of(client.request("tools/call", {"name": "diff", "arguments": {}})) == -32602
+
+
 def test_06_6_2_apply_needs_confirm_and_force(make_project):
     project = make_project(TWO)
     with Client(project) as client:

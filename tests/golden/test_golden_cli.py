@@ -19,6 +19,20 @@ RESULTS = [
     ("checks-list", ["checks", "list"]),
     ("checks-list-json", ["checks", "list", "--json"]),
     ("checks-run", ["checks", "run"]),
+    ("run", ["run", "--parallelism", "1"]),
+    ("run-dry", ["run", "--dry-run"]),
+    ("lineage-columns", ["lineage", "event_summary", "-c"]),
+    ("impact", ["impact", "raw_events.amount"]),
+    ("env-show", ["env", "show", "prod"]),
+    ("env-rollback-list", ["env", "rollback", "--list"]),
+    ("gc", ["gc"]),
+    ("engines", ["engines"]),
+    ("connections", ["connections"]),
+    ("show", ["show", "event_summary", "--rows", "3"]),
+    ("show-json", ["show", "event_summary", "--json"]),
+    ("render", ["render", "event_summary"]),
+    ("unlock", ["unlock"]),
+    ("reset-dry", ["reset", "--dry-run"]),
     ("query", ["query", "SELECT * FROM event_summary ORDER BY country"]),
     ("query-json", ["query", "SELECT * FROM event_summary ORDER BY country", "--json"]),
 ]
@@ -42,11 +56,22 @@ def test_06_4_1_a_changed_model(quickstart, golden):
     golden("apply-refused", quickstart.fails("apply").stderr)
 
 
+def test_06_4_1_diff_of_two_environments(quickstart, golden):
+    quickstart.ok("apply", "-e", "dev")
+    golden("diff-equal", quickstart.ok("diff", "--against", "dev", "-s", "raw_events").stdout)
+    text = quickstart.read("models/event_summary.sql")
+    text = text.replace("count(*) FILTER", "count(DISTINCT user_name) AS users,\n    count(*) FILTER")
+    quickstart.write({"models/event_summary.sql": text.replace("sum(revenue)", "sum(least(revenue, 50))")})
+    quickstart.ok("apply", "-e", "dev", "--force")
+    golden("diff", quickstart.run("diff", "--against", "dev", "--on", "country", "-s", "event_summary").stdout)
+    golden("diff-json", quickstart.run("diff", "--against", "dev", "--json", "-s", "event_summary").stdout)
+
+
 def test_06_4_1_init(project, golden):
     golden("init", project.ok("init").stdout)
     golden("init-list", project.ok("init", "--list").stdout)
 
 
-@pytest.mark.parametrize("command", ["", "plan", "apply", "query", "env", "checks"])
+@pytest.mark.parametrize("command", ["", "plan", "apply", "query", "diff", "env", "checks"])
 def test_06_1_help(project, golden, command):
     golden(f"help-{command or 'all'}", project.ok(*command.split(), "--help").stdout)
