@@ -279,17 +279,11 @@ static Status read_maybe_choice(const Option *option, Str source, Str text, Opti
     return OK;
 }
 
-/* 0, with a unit or without. */
-static bool is_no_time(Str text) {
-    return str_equal(text, STR("0")) ||
-           (text.size == 2 && text.ptr[0] == '0' && memchr("smhdw", text.ptr[1], strlen("smhdw")) != NULL);
-}
-
 static Status read_duration(const Option *option, Str source, Str text, OptionValue *value, Arena *arena, Error *err) {
     (void)option;
     (void)arena;
     value->text = text;
-    if (is_no_time(text)) {
+    if (str_equal(text, STR("0"))) {
         value->number = 0;
         return OK;
     }

@@ -29,7 +29,7 @@ Status command_lock(Session *session, Str command, int64_t timeout_us, StateStor
     return recovery_finish(session, *lock_out, err);
 }
 
-void command_unlock(Session *session, StateLock *lock) {
+void command_release(Session *session, StateLock *lock) {
     if (lock != NULL) {
         session_close_engine(session);
         state_lock_release(lock);

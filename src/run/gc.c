@@ -248,6 +248,6 @@ Status gc_run(Session *session, const GcRequest *request, Arena *arena, GcResult
     Gc gc = {.session = session, .request = request, .arena = arena, .out = result_out};
     Status status = collect(&gc, err);
     engine_release(gc.connection);
-    command_unlock(session, gc.lock);
+    command_release(session, gc.lock);
     return status;
 }

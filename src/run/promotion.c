@@ -292,6 +292,6 @@ Status recovery_finish_if_needed(Session *session, Error *err) {
         return is_busy ? OK : FAILED;
     }
     Status status = recovery_finish(session, lock, err);
-    command_unlock(session, lock);
+    command_release(session, lock);
     return status;
 }
