@@ -211,7 +211,7 @@ static void write_profile(Cli *cli, const Shown *shown, JsonWriter *writer) {
         json_text_field(writer, STR("type"), arrow_type_name(column->type, cli->arena));
         for (size_t k = 0; k < PROFILE_TOTAL; k++) {
             json_key(writer, keys[k]);
-            rows_write_cell(model_preview_measure(&shown->preview, i, k), writer);
+            rows_write_cell(model_preview_measure(&shown->preview, i, (ProfileMeasure)k), writer);
         }
         json_end_object(writer);
     }

@@ -83,7 +83,7 @@ static void write_profile(const ModelPreview *preview, JsonWriter *writer) {
         json_text_field(writer, STR("column"), preview->rows.columns.items[i].name);
         for (size_t k = 0; k < PROFILE_TOTAL; k++) {
             json_key(writer, keys[k]);
-            rows_write_cell(model_preview_measure(preview, i, k), writer);
+            rows_write_cell(model_preview_measure(preview, i, (ProfileMeasure)k), writer);
         }
         json_end_object(writer);
     }
