@@ -80,7 +80,7 @@ static int64_t unit_seconds(char unit) {
 Status duration_parse(Str text, int64_t *duration_us_out, Error *err) {
     int64_t seconds = text.size < 2 ? 0 : unit_seconds(text.ptr[text.size - 1]);
     int64_t count;
-    if (seconds == 0 || !str_to_int64(str_slice(text, 0, text.size - 1), &count) || count <= 0) {
+    if (seconds == 0 || !str_to_int64(str_slice(text, 0, text.size - 1), &count) || count < 0) {
         return error_set(err, ERROR_USAGE,
                          "'" STR_FMT "' is not a duration: a whole number and one of s, m, h, d, w (30m, 24h, 7d)",
                          STR_ARG(text));

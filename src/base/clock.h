@@ -14,7 +14,7 @@ int64_t clock_monotonic_us(void);
 Str time_format_iso(Arena *arena, TimeUs time_us);
 /* ISO 8601 date or timestamp; a time without offset is UTC. */
 MUST_CHECK Status time_parse_iso(Str text, TimeUs *time_out, Error *err);
-/* "30m", "24h", "7d", "2w", "90s": a positive whole number and one unit of s m h d w. */
+/* "30m", "24h", "7d", "2w", "90s": a whole number, which may be 0, and one unit of s m h d w. */
 MUST_CHECK Status duration_parse(Str text, int64_t *duration_us_out, Error *err);
 
 #endif

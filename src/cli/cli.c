@@ -85,13 +85,17 @@ static void say_warnings(Cli *cli, const ProjectConfig *config) {
     }
 }
 
-Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults) {
-    SessionOptions options = {
+SessionOptions cli_session_options(const Cli *cli, EventSink events) {
+    return (SessionOptions){
         .root = path_absolute(cli->arena, invocation_text(cli->invocation, OPTION_PATH)),
         .overlay = invocation_text(cli->invocation, OPTION_OVERLAY),
         .no_cache = invocation_flag(cli->invocation, OPTION_NO_CACHE),
         .events = events,
     };
+}
+
+Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults) {
+    SessionOptions options = cli_session_options(cli, events);
     TRY(session_open(&options, session_out, faults));
     say_warnings(cli, (*session_out)->project->config);
     if (!options.no_cache) {

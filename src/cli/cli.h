@@ -40,6 +40,7 @@ void cli_line(Cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 Str cli_glyph(const Cli *cli, Glyph name);
 
 /* The project of --path, with the shared options applied. */
+SessionOptions cli_session_options(const Cli *cli, EventSink events);
 MUST_CHECK Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults);
 /* Its configuration alone: for commands that need no model. */
 MUST_CHECK Status cli_load_config(Cli *cli, ProjectConfig **config_out, ErrorList *faults);

@@ -268,6 +268,7 @@ static void read_options(const Invocation *invocation, ApplyOptions *options) {
     options->environment = invocation_text(invocation, OPTION_ENV);
     options->select = invocation_list(invocation, OPTION_SELECT);
     options->exclude = invocation_list(invocation, OPTION_EXCLUDE);
+    options->from = invocation_text(invocation, OPTION_FROM);
     options->forward_only = invocation_flag(invocation, OPTION_FORWARD_ONLY);
     options->force = invocation_flag(invocation, OPTION_FORCE);
     options->keep_going = invocation_flag(invocation, OPTION_KEEP_GOING);

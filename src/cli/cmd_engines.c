@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 
-#include "engine/engine.h"
+#include "run/engine_probe.h"
 
 /* ---- engines */
 
@@ -20,25 +20,10 @@ static Str database_text(const EngineConfig *engine, Arena *arena) {
     return config_redact_dsn(arena, engine->database);
 }
 
-static Status open_engine(const ProjectConfig *config, const EngineConfig *engine, Str *said_out, Error *err) {
-    AUTO(engine) Engine *opened = NULL;
-    EngineOptions options = {.config = engine, .root = config->root, .read_only = true};
-    TRY(engine_config_check_usable(engine, err));
-    TRY(engine_create(&options, &opened, err));
-    EngineConnection *connection = NULL;
-    if (!engine_database_exists(opened)) {
-        *said_out = STR("not made yet");
-        return OK;
-    }
-    Status status = engine_connect(opened, &connection, err);
-    engine_release(connection);
-    return status;
-}
-
 static void check_engine(const ProjectConfig *config, EngineCheck *check, Arena *arena) {
     AUTO(error) Error err = {0};
     int64_t before = clock_monotonic_us();
-    check->is_ok = !failed(open_engine(config, check->config, &check->said, &err));
+    check->is_ok = !failed(engine_probe(config, check->config, &check->said, &err));
     check->seconds = (double)(clock_monotonic_us() - before) / 1e6;
     check->said = check->is_ok ? check->said : error_line(&err, arena);
 }

@@ -112,13 +112,13 @@ static Str replace_token(Arena *arena, Str content, Str value) {
 static NewFileVec files_of_template(const Template *template, Str name, Arena *arena) {
     NewFileVec files = {0};
     Str folder = str_format(arena, STR_FMT "/", STR_ARG(template->name));
-    for (size_t i = 0; i < embedded_file_count; i++) {
-        Str path = str_from(embedded_files[i].path);
+    for (size_t i = 0; i < embedded_templates.count; i++) {
+        Str path = str_from(embedded_templates.files[i].path);
         if (!str_starts_with(path, folder)) {
             continue;
         }
         bool is_yaml = str_equal(path_extension(path), STR(".yaml"));
-        Str content = {.ptr = embedded_files[i].content, .size = embedded_files[i].size};
+        Str content = {.ptr = embedded_templates.files[i].content, .size = embedded_templates.files[i].size};
         NewFile file = {
             .path = str_skip(path, folder.size),
             .content = replace_token(arena, content, is_yaml ? yaml_scalar(arena, name) : name),

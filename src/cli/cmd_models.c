@@ -55,49 +55,14 @@ static Status select_models(Cli *cli, const Project *project, const Plan *plan, 
 /* --- Result ----------------------------------------------------------------------------------------------------------
  */
 
-static void write_columns(const Model *model, JsonWriter *writer) {
-    json_key(writer, STR("columns"));
-    json_begin_array(writer);
-    for (size_t i = 0; i < model->contract.count; i++) {
-        const ContractColumn *column = &model->contract.items[i];
-        json_begin_object(writer);
-        json_text_field(writer, STR("name"), column->name);
-        json_optional_text_field(writer, STR("type"), column->type);
-        json_end_object(writer);
-    }
-    json_end_array(writer);
-}
-
-static void write_model(const Project *project, const Model *model, Arena *arena, JsonWriter *writer) {
-    StrVec upstreams = model_upstream_names(project, model, arena);
-    json_begin_object(writer);
-    json_text_field(writer, STR("name"), model->name);
-    json_text_field(writer, STR("output"), str_from(materialise_name(model->materialise)));
-    json_text_field(writer, STR("strategy"), str_from(strategy_name(model->strategy)));
-    json_text_field(writer, STR("engine"), model->engine);
-    json_text_list_field(writer, STR("depends_on"), upstreams.items, upstreams.count);
-    json_text_field(writer, STR("language"), model->kind == MODEL_SQL ? STR("sql") : STR("python"));
-    json_text_list_field(writer, STR("tags"), model->tags.items, model->tags.count);
-    json_optional_text_field(writer, STR("owner"), model->owner);
-    json_optional_text_field(writer, STR("description"), model->description);
-    json_key(writer, STR("schedule"));
-    if (model->schedule == NULL) {
-        json_null(writer);
-    } else {
-        json_config(writer, model->schedule);
-    }
-    json_text_field(writer, STR("fingerprint"), model->fingerprint);
-    json_text_field(writer, STR("file"), model->place.file);
-    write_columns(model, writer);
-    json_end_object(writer);
-}
-
 static void print_json(Cli *cli, const Project *project, const Selection *selection) {
     JsonWriter *writer = cli_json_begin(cli);
     json_begin_array(writer);
     for (size_t i = 0; i < project->model_count; i++) {
         if (selection->contains[i]) {
-            write_model(project, project->models[i], cli->arena, writer);
+            json_begin_object(writer);
+            model_write_fields(project, project->models[i], cli->arena, writer);
+            json_end_object(writer);
         }
     }
     json_end_array(writer);

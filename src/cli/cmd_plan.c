@@ -60,6 +60,8 @@ Status command_plan(Cli *cli, ErrorList *faults) {
         .select = invocation_list(cli->invocation, OPTION_SELECT),
         .exclude = invocation_list(cli->invocation, OPTION_EXCLUDE),
         .forward_only = invocation_flag(cli->invocation, OPTION_FORWARD_ONLY),
+        .from = invocation_text(cli->invocation, OPTION_FROM),
+        .against = invocation_text(cli->invocation, OPTION_AGAINST),
     };
     TRY(plan_for_reading(session, &options, &plan, faults));
     TRY(plan_bind(session, plan, true, faults));

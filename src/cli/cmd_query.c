@@ -1,7 +1,6 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/model_text.h"
-#include "cli/table.h"
+#include "cli/rows_text.h"
 
 #include "engine/rows_json.h"
 #include "run/arrow_type_name.h"
@@ -41,48 +40,9 @@ static Status read_text(Cli *cli, Str *sql_out, Error *err) {
 /* --- Table -----------------------------------------------------------------------------------------------------------
  */
 
-static bool is_number_type(Str type) {
-    static const Str prefixes[] = {
-        STR_INIT("TINYINT"),  STR_INIT("SMALLINT"),  STR_INIT("INTEGER"),  STR_INIT("BIGINT"),  STR_INIT("HUGEINT"),
-        STR_INIT("UTINYINT"), STR_INIT("USMALLINT"), STR_INIT("UINTEGER"), STR_INIT("UBIGINT"), STR_INIT("UHUGEINT"),
-        STR_INIT("FLOAT"),    STR_INIT("DOUBLE"),    STR_INIT("DECIMAL")};
-    for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
-        if (str_starts_with(type, prefixes[i]) && !str_ends_with(type, STR("]"))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* An empty text is shown as such, not as the dash of an empty cell. */
-static TableCell table_cell(const DuckCell *cell) {
-    if (cell->kind == DUCK_CELL_NULL) {
-        return CELL_STYLED(STR("NULL"), STYLE_DIM);
-    }
-    return CELL(cell->text.size == 0 ? STR(" ") : cell->text);
-}
-
 static void print_table(Cli *cli, const ReadQueryResult *result) {
-    const DuckRows *rows = &result->rows;
-    TableColumn *columns = ARENA_NEW_ARRAY(cli->arena, TableColumn, rows->columns.count);
-    TableCell *cells = ARENA_NEW_ARRAY(cli->arena, TableCell, rows->columns.count);
-    for (size_t i = 0; i < rows->columns.count; i++) {
-        columns[i] = (TableColumn){.title = str_to_c(cli->arena, rows->columns.items[i].name),
-                                   .is_number = is_number_type(rows->columns.items[i].type)};
-    }
-    Table *table = table_create(cli->arena, STR_EMPTY, columns, rows->columns.count);
-    for (size_t row = 0; row < rows->row_count; row++) {
-        for (size_t i = 0; i < rows->columns.count; i++) {
-            cells[i] = table_cell(duck_cell(rows, row, i));
-        }
-        table_add(table, cells);
-    }
-    table_write(table, &cli->out, &cli->text);
-    Str count = number_text(cli->arena, (int64_t)rows->row_count);
-    Str more = result->is_truncated ? str_format(cli->arena, " " STR_FMT " truncated; raise --limit for more",
-                                                 STR_ARG(cli_glyph(cli, GLYPH_DASH)))
-                                    : STR_EMPTY;
-    cli_line(cli, STR_FMT " row(s)" STR_FMT, STR_ARG(count), STR_ARG(more));
+    rows_print_table(cli, STR_EMPTY, &result->rows);
+    rows_print_count(cli, &result->rows, result->is_truncated);
 }
 
 /* --- CSV -------------------------------------------------------------------------------------------------------------
@@ -127,14 +87,6 @@ static void print_csv(Cli *cli, const ReadQueryResult *result) {
 /* --- JSON ------------------------------------------------------------------------------------------------------------
  */
 
-static void write_row(const DuckRows *rows, size_t row, JsonWriter *writer) {
-    json_begin_array(writer);
-    for (size_t i = 0; i < rows->columns.count; i++) {
-        rows_write_cell(duck_cell(rows, row, i), writer);
-    }
-    json_end_array(writer);
-}
-
 static void write_column_texts(const DuckRows *rows, Arena *arena, JsonWriter *writer) {
     json_key(writer, STR("columns"));
     json_begin_array(writer);
@@ -157,7 +109,7 @@ static void print_json(Cli *cli, const ReadQueryResult *result) {
     json_key(writer, STR("rows"));
     json_begin_array(writer);
     for (size_t row = 0; row < result->rows.row_count; row++) {
-        write_row(&result->rows, row, writer);
+        rows_write_row(&result->rows, row, writer);
     }
     json_end_array(writer);
     json_bool_field(writer, STR("truncated"), result->is_truncated);

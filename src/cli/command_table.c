@@ -19,6 +19,10 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_DETAILED_EXIT_CODE] = {"detailed-exit-code", 0, OPTION_TYPE_FLAG,
                             .summary = "Exit 3 when there are changes, 4 when they are breaking"},
     [OPTION_DIFF]        = {"diff", 0, OPTION_TYPE_FLAG, .summary = "Also the difference of each changed model's text"},
+    [OPTION_AGAINST]     = {"against", 0, OPTION_TYPE_ENVIRONMENT, "ENV",
+                            .summary = "Compare with what this environment serves"},
+    [OPTION_FROM]        = {"from", 0, OPTION_TYPE_ENVIRONMENT, "ENV",
+                            .summary = "Start a new environment with what this one serves"},
     [OPTION_EXPLAIN]     = {"explain", 0, OPTION_TYPE_FLAG, .summary = "Also why each model is in the plan"},
     [OPTION_FORWARD_ONLY] = {"forward-only", 0, OPTION_TYPE_FLAG,
                             .summary = "New logic from now on, over a copy of the rows that are there"},
@@ -66,6 +70,10 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Fill every complete window since the last one that is filled"},
     [OPTION_WINDOW]      = {"window", 0, OPTION_TYPE_RANGE, "START END",
                             .summary = "With what this window puts into the query"},
+    [OPTION_SQL]         = {"sql", 0, OPTION_TYPE_FLAG, .summary = "Only its definition"},
+    [OPTION_RENDERED]    = {"rendered", 0, OPTION_TYPE_FLAG, .summary = "Only the query as it would run, as render does"},
+    [OPTION_SAMPLE]      = {"rows", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = 0,
+                            .summary = "Also so many of its rows, up to 100"},
     [OPTION_TO]          = {"to", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = INT64_MIN,
                             .summary = "The generation to go back to; 0 is the one before the current"},
     [OPTION_LIST_GENERATIONS] = {"list", 0, OPTION_TYPE_FLAG, .summary = "List the generations, move nothing"},
@@ -75,7 +83,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_YES]         = {"yes", 0, OPTION_TYPE_FLAG, .summary = "Do it"},
     [OPTION_CONNECT] = {"connect", 0, OPTION_TYPE_FLAG, .summary = "Open each, for reading; exit 1 when one fails"},
-    [OPTION_AGAINST]     = {"against", 0, OPTION_TYPE_ENVIRONMENT, "ENV", .summary = "The other environment"},
+    [OPTION_DIFF_AGAINST] = {"against", 0, OPTION_TYPE_ENVIRONMENT, "ENV", .summary = "The other environment"},
     [OPTION_SOURCE]      = {"source", 0, OPTION_TYPE_TEXT, "TABLE",
                             .summary = "In place of --against: a model, or a table as schema.name or alias.schema.name"},
     [OPTION_TARGET]      = {"target", 0, OPTION_TYPE_TEXT, "TABLE", .summary = "What --source is compared with"},
@@ -122,12 +130,12 @@ const Command command_table[] = {
     {.name = "plan", .summary = "Show what apply would change", .run = command_plan,
      .details = "Builds nothing and takes no lock. Exit 0 with or without changes.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(JSON) | O(MARKDOWN) | O(DETAILED_EXIT_CODE) |
-                O(DIFF) | O(EXPLAIN)},
+                O(DIFF) | O(EXPLAIN) | O(AGAINST)},
 
     {.name = "apply", .summary = "Build what changed, check it, and make it live", .run = command_apply,
      .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) |
-                O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(STRICT) | O(FROM) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"
@@ -146,6 +154,11 @@ const Command command_table[] = {
 
     {.name = "models", .summary = "List the project's models", .run = command_models,
      .options = O(ENV) | O(PATH) | SELECTION | O(TAG) | O(JSON)},
+
+    {.name = "show", .summary = "Show all about one model", .run = command_show,
+     .details = "What it is and who reads it, what the environment serves of it, and a profile of each column.",
+     .arguments = {{"MODEL", .summary = "A model"}},
+     .options = O(ENV) | O(PATH) | O(SQL) | O(RENDERED) | O(WINDOW) | O(SAMPLE) | O(JSON)},
 
     {.name = "lineage", .summary = "Show what a model reads and what reads it", .run = command_lineage,
      .arguments = {{"MODEL", .is_optional = true, .summary = "A model; without one, the whole graph"}},
@@ -169,7 +182,7 @@ const Command command_table[] = {
 
     {.name = "diff", .summary = "Compare the rows of two environments, or of two tables", .run = command_diff,
      .details = "The left side is --env, the right side --against; or --source and --target. Exit 1 when anything differs.",
-     .options = O(ENV) | O(PATH) | SELECTION | O(AGAINST) | O(SOURCE) | O(TARGET) | O(ON) | O(DIFF_LIMIT) |
+     .options = O(ENV) | O(PATH) | SELECTION | O(DIFF_AGAINST) | O(SOURCE) | O(TARGET) | O(ON) | O(DIFF_LIMIT) |
                 O(TOLERANCE) | O(SCHEMA) | O(JSON)},
 
     {.name = "test", .summary = "Build models from fixture files and compare them with golden files", .run = command_test,
@@ -225,6 +238,19 @@ const Command command_table[] = {
 
     {.name = "connections", .summary = "List the connections of the configuration", .run = command_connections,
      .options = O(PATH) | O(JSON)},
+
+    {.name = "doctor", .summary = "Look for what is wrong with the project or around it", .run = command_doctor,
+     .details = "Configuration, models, state, lock, engines, recorded tables, disk. Changes nothing. Exit 1 when there is\n"
+                "a problem.",
+     .options = O(PATH) | O(JSON)},
+
+    {.name = "unlock", .summary = "Remove the lock that a dead process left", .run = command_unlock,
+     .details = "Seldom needed: the next command on the same machine does it. The lock of a live process stays.",
+     .options = O(PATH) | O(YES) | O(JSON)},
+
+    {.name = "docs", .summary = "Write the manual, to be read without a network", .run = command_docs,
+     .arguments = {{"DIR", "interlace-docs", .is_optional = true, .summary = "The folder"}},
+     .options = O(JSON)},
 
     {.name = "mcp", .summary = "Serve the project to an assistant over stdin and stdout", .run = command_mcp,
      .details = "The Model Context Protocol; the client starts this command and ends it by closing stdin.",

@@ -254,8 +254,8 @@ static void add_choices(Completion *completion, const char *choices, Str before)
 
 /* The first folder of each embedded file. */
 static void add_templates(Completion *completion, Str before) {
-    for (size_t i = 0; i < embedded_file_count; i++) {
-        Str path = str_from(embedded_files[i].path);
+    for (size_t i = 0; i < embedded_templates.count; i++) {
+        Str path = str_from(embedded_templates.files[i].path);
         Str name = str_slice(path, 0, str_find_char(path, '/'));
         add(completion, str_format(completion->arena, STR_FMT STR_FMT, STR_ARG(before), STR_ARG(name)));
     }

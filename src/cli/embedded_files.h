@@ -1,16 +1,21 @@
-/* Files that are built into the program: src/cli/templates, by scripts/embed_templates.py. */
+/* Files that are built into the program by scripts/embed_files.py: the project templates, and the manual. */
 #ifndef INTERLACE_CLI_EMBEDDED_FILES_H
 #define INTERLACE_CLI_EMBEDDED_FILES_H
 
 #include <stddef.h>
 
 typedef struct EmbeddedFile {
-    const char *path; /* below src/cli/templates */
+    const char *path; /* below the folder */
     const char *content;
     size_t size;
 } EmbeddedFile;
 
-extern const EmbeddedFile embedded_files[]; /* sorted by path */
-extern const size_t embedded_file_count;
+typedef struct EmbeddedFolder {
+    const EmbeddedFile *files; /* sorted by path */
+    size_t count;
+} EmbeddedFolder;
+
+extern const EmbeddedFolder embedded_templates; /* src/cli/templates */
+extern const EmbeddedFolder embedded_manual;    /* docs, without what is for developers */
 
 #endif

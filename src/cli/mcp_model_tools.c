@@ -5,11 +5,9 @@
 #include "engine/rows_json.h"
 #include "run/apply.h"
 #include "run/check_rows.h"
-#include "run/read_query.h"
-#include "sql/sql_buf.h"
+#include "run/model_preview.h"
 
 #define ROWS_DEFAULT 25
-#define ROWS_MAX 100
 
 static Status open_model(McpCall *call, const char *argument, Session **session_out, const Model **model_out,
                          ErrorList *faults) {
@@ -24,7 +22,7 @@ static int64_t wanted_rows(const McpCall *call) {
     if (!str_to_int64(config_text(call->arguments, STR("limit")), &limit)) {
         return ROWS_DEFAULT;
     }
-    return limit < ROWS_MAX ? limit : ROWS_MAX;
+    return limit < PREVIEW_ROWS_MAX ? limit : PREVIEW_ROWS_MAX;
 }
 
 /* --- list_models, get_model ------------------------------------------------------------------------------------------
@@ -76,53 +74,16 @@ Status mcp_get_model(McpCall *call, ErrorList *faults) {
 /* --- preview_model ---------------------------------------------------------------------------------------------------
  */
 
-static void append_view(StrBuf *sql, const Model *model) {
-    if (!str_equal(model->schema, STR("main"))) {
-        sql_identifier(sql, model->schema);
-        strbuf_char(sql, '.');
-    }
-    sql_identifier(sql, model->base);
-}
-
-static Status ask(McpCall *call, Session *session, const StrBuf *sql, int64_t limit, ReadQueryResult *result_out,
-                  Error *err) {
-    ReadQueryOptions options = {
-        .sql = strbuf_str(sql),
-        .environment = invocation_text(call->cli->invocation, OPTION_ENV),
-        .limit = limit,
-    };
-    return read_query(session, &options, call->cli->arena, result_out, err);
-}
-
-/* One row: four cells for each column of `rows`. */
-static Status ask_profile(McpCall *call, Session *session, const Model *model, const DuckRows *rows,
-                          ReadQueryResult *profile_out, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT ");
-    for (size_t i = 0; i < rows->columns.count; i++) {
-        static const char *const parts[] = {"count(*) - count(", "count(DISTINCT ", "min(", "max("};
-        for (size_t p = 0; p < COUNT_OF(parts); p++) {
-            strbuf_text(&sql, i + p == 0 ? "" : ", ");
-            strbuf_text(&sql, parts[p]);
-            sql_identifier(&sql, rows->columns.items[i].name);
-            strbuf_format(&sql, ") AS p%zu_%zu", i, p);
-        }
-    }
-    strbuf_text(&sql, " FROM ");
-    append_view(&sql, model);
-    return ask(call, session, &sql, 1, profile_out, err);
-}
-
-static void write_profile(const DuckRows *rows, const DuckRows *profile, JsonWriter *writer) {
-    static const Str keys[] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
+static void write_profile(const ModelPreview *preview, JsonWriter *writer) {
+    static const Str keys[PROFILE_TOTAL] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
     json_key(writer, STR("profile"));
     json_begin_array(writer);
-    for (size_t i = 0; i < rows->columns.count; i++) {
+    for (size_t i = 0; i < preview->rows.columns.count; i++) {
         json_begin_object(writer);
-        json_text_field(writer, STR("column"), rows->columns.items[i].name);
-        for (size_t k = 0; k < COUNT_OF(keys); k++) {
+        json_text_field(writer, STR("column"), preview->rows.columns.items[i].name);
+        for (size_t k = 0; k < PROFILE_TOTAL; k++) {
             json_key(writer, keys[k]);
-            rows_write_cell(duck_cell(profile, 0, i * COUNT_OF(keys) + k), writer);
+            rows_write_cell(model_preview_measure(preview, i, k), writer);
         }
         json_end_object(writer);
     }
@@ -136,24 +97,16 @@ static void write_rows(const DuckRows *rows, JsonWriter *writer, Arena *arena) {
     strbuf_append(writer->out, str_slice(json, 1, json.size - 1));
 }
 
-static Status preview(McpCall *call, Session *session, const Model *model, Error *err) {
-    AUTO(strbuf) StrBuf sql = {0};
-    AUTO(strbuf) StrBuf relation = {0};
-    ReadQueryResult result = {0}, profile = {0};
-    append_view(&relation, model);
-    strbuf_format(&sql, "SELECT * FROM " STR_FMT, STR_ARG(strbuf_str(&relation)));
-    TRY(ask(call, session, &sql, wanted_rows(call), &result, err));
-    TRY(ask_profile(call, session, model, &result.rows, &profile, err));
+static void write_preview(McpCall *call, const ModelPreview *preview) {
     JsonWriter *writer = cli_json_begin(call->cli);
     json_begin_object(writer);
     json_bool_field(writer, STR("available"), true);
     json_null_field(writer, STR("message"));
-    json_text_field(writer, STR("relation"), strbuf_str(&relation));
-    write_rows(&result.rows, writer, call->cli->arena);
-    json_bool_field(writer, STR("truncated"), result.is_truncated);
-    write_profile(&result.rows, &profile.rows, writer);
+    json_text_field(writer, STR("relation"), preview->relation);
+    write_rows(&preview->rows, writer, call->cli->arena);
+    json_bool_field(writer, STR("truncated"), preview->is_truncated);
+    write_profile(preview, writer);
     json_end_object(writer);
-    return OK;
 }
 
 static void write_unavailable(McpCall *call, Str message) {
@@ -169,17 +122,14 @@ Status mcp_preview_model(McpCall *call, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
     const Model *model;
+    ModelPreview preview;
+    Str environment = invocation_text(call->cli->invocation, OPTION_ENV);
     TRY(open_model(call, "name", &session, &model, faults));
-    if (!model_has_relation(model)) {
-        write_unavailable(call, str_format(call->cli->arena, "a model of output %s has no table to read",
-                                           materialise_name(model->materialise)));
-        return OK;
-    }
-    if (failed(preview(call, session, model, &err))) {
-        if (err.kind != ERROR_QUERY) {
-            return cli_failed(faults, &err);
-        }
-        write_unavailable(call, error_line(&err, call->cli->arena));
+    CLI_TRY(model_preview(session, model, environment, wanted_rows(call), call->cli->arena, &preview, &err));
+    if (preview.unavailable.size > 0) {
+        write_unavailable(call, preview.unavailable);
+    } else {
+        write_preview(call, &preview);
     }
     return OK;
 }

@@ -51,3 +51,38 @@ Str row_count_text(Arena *arena, const RowCounts *rows) {
     append_count(arena, '-', rows->deleted, &text);
     return strbuf_copy(&text, arena);
 }
+
+static void write_columns(const Model *model, JsonWriter *writer) {
+    json_key(writer, STR("columns"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < model->contract.count; i++) {
+        const ContractColumn *column = &model->contract.items[i];
+        json_begin_object(writer);
+        json_text_field(writer, STR("name"), column->name);
+        json_optional_text_field(writer, STR("type"), column->type);
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+}
+
+void model_write_fields(const Project *project, const Model *model, Arena *arena, JsonWriter *writer) {
+    StrVec upstreams = model_upstream_names(project, model, arena);
+    json_text_field(writer, STR("name"), model->name);
+    json_text_field(writer, STR("output"), str_from(materialise_name(model->materialise)));
+    json_text_field(writer, STR("strategy"), str_from(strategy_name(model->strategy)));
+    json_text_field(writer, STR("engine"), model->engine);
+    json_text_list_field(writer, STR("depends_on"), upstreams.items, upstreams.count);
+    json_text_field(writer, STR("language"), model->kind == MODEL_SQL ? STR("sql") : STR("python"));
+    json_text_list_field(writer, STR("tags"), model->tags.items, model->tags.count);
+    json_optional_text_field(writer, STR("owner"), model->owner);
+    json_optional_text_field(writer, STR("description"), model->description);
+    json_key(writer, STR("schedule"));
+    if (model->schedule == NULL) {
+        json_null(writer);
+    } else {
+        json_config(writer, model->schedule);
+    }
+    json_text_field(writer, STR("fingerprint"), model->fingerprint);
+    json_text_field(writer, STR("file"), model->place.file);
+    write_columns(model, writer);
+}

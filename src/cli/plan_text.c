@@ -55,7 +55,7 @@ static void append_table(Cli *cli, const Plan *plan) {
                                           {.title = "Category"},
                                           {.title = "Build", .is_dim = true}};
     Str title = str_format(cli->arena, "Plan " STR_FMT " " STR_FMT, STR_ARG(cli_glyph(cli, GLYPH_DOT)),
-                           STR_ARG(plan->environment));
+                           STR_ARG(plan_environment_text(plan, cli->arena)));
     Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
     const PlanTask **tasks = tasks_of_changes(plan, cli->arena);
     for (size_t i = 0; i < plan->changes.count; i++) {
@@ -142,7 +142,7 @@ static Str proof_text(const ChangeProof *proof, Arena *arena) {
 static Str reason_text(const PlanChange *change, const Plan *plan, Arena *arena) {
     switch (change->reason) {
     case REASON_NEW:
-        return str_format(arena, "not in '" STR_FMT "' yet", STR_ARG(plan->environment));
+        return str_format(arena, "not in '" STR_FMT "' yet", STR_ARG(plan->compared_with));
     case REASON_DEFINITION:
     case REASON_UPSTREAM:
         return proof_text(change->proof, arena);
@@ -224,7 +224,7 @@ void plan_text_append(Cli *cli, const Plan *plan, PlanTextOptions options) {
         append_table(cli, plan);
         append_reuse_line(cli, plan);
     } else if (plan->physical.count == 0) {
-        cli_line(cli, "No changes for " STR_FMT ".", STR_ARG(plan->environment));
+        cli_line(cli, "No changes for " STR_FMT ".", STR_ARG(plan_environment_text(plan, cli->arena)));
     }
     append_gate(cli, plan);
     append_notes(cli, plan);

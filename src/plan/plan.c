@@ -24,6 +24,11 @@ static const Snapshot *find_snapshot(const Comparison *comparison, const Pointer
     return snapshot_index_find(&comparison->snapshots, pointer->model, pointer->fingerprint, pointer->revision);
 }
 
+/* What another environment delivered is not taken over for a delivery of its own. */
+static bool delivers_itself(const Plan *plan, const Model *model) {
+    return model_is_terminal(model) && model_delivers_in(model, plan->environment);
+}
+
 static void find_promoted(Comparison *comparison) {
     Plan *plan = comparison->plan;
     size_t count = plan->project->model_count;
@@ -35,7 +40,7 @@ static void find_promoted(Comparison *comparison) {
     for (size_t i = 0; i < pointers->count; i++) {
         const Pointer *pointer = &pointers->items[i];
         const Model *model = project_find(plan->project, pointer->model);
-        if (model != NULL) {
+        if (model != NULL && !(comparison->state->is_adopted && delivers_itself(plan, model))) {
             comparison->promoted[model->index] = pointer;
             plan->current[model->index] = find_snapshot(comparison, pointer);
         }
@@ -305,6 +310,25 @@ static void add_removed_models(Comparison *comparison) {
     }
 }
 
+/* All that no task puts: with a selection what the project does not have any more, too. */
+static void adopt_pointers(Comparison *comparison) {
+    Plan *plan = comparison->plan;
+    bool *has_task = ARENA_NEW_ARRAY(plan->arena, bool, plan->project->model_count);
+    for (size_t i = 0; i < plan->tasks.count; i++) {
+        has_task[plan->tasks.items[i].model->index] = true;
+    }
+    const PointerVec *pointers = &comparison->state->pointers;
+    for (size_t i = 0; i < pointers->count; i++) {
+        const Pointer *pointer = &pointers->items[i];
+        const Model *model = project_find(plan->project, pointer->model);
+        bool is_left = model == NULL ? comparison->selection.is_all : has_task[model->index];
+        if (!is_left && (model == NULL || !delivers_itself(plan, model))) {
+            KnownPointer adopted = {.pointer = pointer, .snapshot = find_snapshot(comparison, pointer)};
+            known_pointer_vec_push(plan->arena, &plan->adopted, adopted);
+        }
+    }
+}
+
 static Status add_changes(Comparison *comparison, Error *err) {
     Plan *plan = comparison->plan;
     for (size_t i = 0; i < plan->project->model_count; i++) {
@@ -319,6 +343,9 @@ static Status add_changes(Comparison *comparison, Error *err) {
     }
     if (comparison->selection.is_all) {
         add_removed_models(comparison);
+    }
+    if (comparison->state->is_adopted) {
+        adopt_pointers(comparison);
     }
     plan->is_empty = plan->changes.count == 0 && plan->metadata.count == 0 && plan->physical.count == 0 &&
                      plan->physical_models.count == 0;
@@ -356,6 +383,8 @@ static Plan *plan_create(const Project *project, Str environment) {
 Status plan_build(const Project *project, const PlanState *state, const PlanOptions *options, Plan **plan_out,
                   Error *err) {
     AUTO(plan) Plan *plan = plan_create(project, options->environment);
+    bool is_of_another = state->compared_with.size > 0;
+    plan->compared_with = is_of_another ? str_copy(plan->arena, state->compared_with) : plan->environment;
     Comparison comparison = {
         .plan = plan,
         .state = state,
@@ -403,6 +432,13 @@ Status plan_check_gate(const Plan *plan, bool force, Error *err) {
               STR_ARG(list));
     error_code(err, STR("plan.breaking"));
     return FAILED;
+}
+
+Str plan_environment_text(const Plan *plan, Arena *arena) {
+    if (str_equal(plan->compared_with, plan->environment)) {
+        return plan->environment;
+    }
+    return str_format(arena, STR_FMT " against " STR_FMT, STR_ARG(plan->environment), STR_ARG(plan->compared_with));
 }
 
 static const char *const type_names[] = {

@@ -64,16 +64,25 @@ typedef struct PlanTask {
 } PlanTask;
 DEFINE_VEC(PlanTaskVec, plan_task_vec, PlanTask)
 
+/* A pointer beside the snapshot that it names. */
+typedef struct KnownPointer {
+    const Pointer *pointer;
+    const Snapshot *snapshot; /* NULL: ephemeral, or its record is gone */
+} KnownPointer;
+DEFINE_VEC(KnownPointerVec, known_pointer_vec, KnownPointer)
+
 typedef struct Plan {
     Arena *arena;
     const Project *project;
     Str environment;
-    PlanChangeVec changes;  /* dependency order, then removed by name */
-    PlanTaskVec tasks;      /* dependency order */
-    StrVec metadata;        /* models of which only metadata changed (checks, owner, contract, …) */
-    StrVec physical;        /* "+ index il__m__a", "- constraint …": a line for each object that comes or goes */
-    StrVec physical_models; /* unchanged models of which objects come or go, or lost their meaning, without a build */
-    StrVec warnings;        /* one line each */
+    Str compared_with;       /* whose pointers the project is compared with: `environment`, or another one's */
+    KnownPointerVec adopted; /* those that a new environment starts with (PlanOptions.from), without the removed */
+    PlanChangeVec changes;   /* dependency order, then removed by name */
+    PlanTaskVec tasks;       /* dependency order */
+    StrVec metadata;         /* models of which only metadata changed (checks, owner, contract, …) */
+    StrVec physical;         /* "+ index il__m__a", "- constraint …": a line for each object that comes or goes */
+    StrVec physical_models;  /* unchanged models of which objects come or go, or lost their meaning, without a build */
+    StrVec warnings;         /* one line each */
     bool is_breaking, is_empty; /* empty: no change, no metadata, no physical line */
     const bool *is_modified;    /* a flag a model: compiled fingerprint is not the promoted one */
     const Snapshot **current;   /* a model's snapshot that is promoted in this environment; NULL: none */
@@ -84,12 +93,17 @@ typedef struct PlanOptions {
     const StrVec *select, *exclude; /* may be NULL */
     bool rebuild_all;               /* `run`: every selected model is scheduled whatever its fingerprint */
     bool forward_only;              /* changed models that accumulate go on from a copy of their history */
+    /* Of another environment; empty: none. */
+    Str from;    /* the environment starts with what this one serves, when it serves nothing itself */
+    Str against; /* the comparison is with this one's pointers, for looking only */
 } PlanOptions;
 
 /* What the state holds, as loaded by the caller. */
 typedef struct PlanState {
     SnapshotVec snapshots;
-    PointerVec pointers; /* of the environment */
+    PointerVec pointers; /* of the environment that the project is compared with */
+    Str compared_with;   /* its name; empty: the plan's own */
+    bool is_adopted;     /* the plan's own has none: it starts with `pointers` */
     PointerVec shown; /* of all environments (state_load_all_pointers); may be empty while no model has two revisions */
 } PlanState;
 
@@ -105,6 +119,7 @@ DEFINE_AUTO(Plan, plan, plan_destroy)
  * breaking and `force` is not set. */
 MUST_CHECK Status plan_check_gate(const Plan *plan, bool force, Error *err);
 
+Str plan_environment_text(const Plan *plan, Arena *arena); /* "dev", "dev against prod" */
 const char *change_type_name(ChangeType type);             /* "added", … */
 const char *change_category_name(ChangeCategory category); /* NULL for none */
 const char *change_build_name(const PlanChange *change);   /* "rebuild", "copy + run", "reuse", "—" */

@@ -55,6 +55,9 @@ static void write_blocking(const Plan *plan, JsonWriter *writer) {
 void plan_write_json(const Plan *plan, JsonWriter *writer) {
     json_begin_object(writer);
     json_text_field(writer, STR("environment"), plan->environment);
+    if (!str_equal(plan->compared_with, plan->environment)) {
+        json_text_field(writer, STR("compared_with"), plan->compared_with);
+    }
     json_key(writer, STR("changes"));
     json_begin_array(writer);
     for (size_t i = 0; i < plan->changes.count; i++) {
@@ -181,7 +184,8 @@ void plan_write_markdown(const Plan *plan, StrBuf *out) {
     static const char gate[] = "\nBreaking changes are applied only with `--force`.\n";
     size_t size_max = out->size + MARKDOWN_SIZE_MAX - sizeof gate;
     strbuf_text(out, MARKER);
-    strbuf_format(out, "## Plan for `" STR_FMT "`\n", STR_ARG(plan->environment));
+    AUTO(arena) Arena *scratch = arena_create();
+    strbuf_format(out, "## Plan for `" STR_FMT "`\n", STR_ARG(plan_environment_text(plan, scratch)));
     if (plan->is_empty) {
         strbuf_text(out, "\nNo changes.\n");
     }

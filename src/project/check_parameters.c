@@ -126,7 +126,7 @@ static Status read_max_age(CheckReader *reader, const ConfigValue *value, Error 
     TRY(read_word(reader, "max_age", value, &text, err));
     AUTO(error) Error cause;
     error_init(&cause);
-    if (failed(duration_parse(text, &reader->check->max_age_us, &cause))) {
+    if (failed(duration_parse(text, &reader->check->max_age_us, &cause)) || reader->check->max_age_us == 0) {
         return check_refuse(reader, value, err, "needs a duration as in `24h` in 'max_age', not '" STR_FMT "'",
                             STR_ARG(text));
     }

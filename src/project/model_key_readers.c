@@ -310,7 +310,7 @@ Status read_duration(ModelReader *reader, const ModelKey *key, const ConfigValue
     error_init(&ignored);
     int64_t duration_us;
     double seconds;
-    bool is_duration = !failed(duration_parse(value->text, &duration_us, &ignored));
+    bool is_duration = !failed(duration_parse(value->text, &duration_us, &ignored)) && duration_us > 0;
     if (is_duration || (str_to_double(value->text, &seconds) && seconds > 0)) {
         return OK;
     }

@@ -20,6 +20,10 @@
 
 /* ---- Steps 2 and 3: lock, recovery, plan. */
 
+static bool plan_has_work(const Plan *plan) {
+    return !plan->is_empty || plan->tasks.count + plan->adopted.count > 0;
+}
+
 static void start_results(Apply *apply) {
     const Plan *plan = apply->result->plan;
     apply->model_count = plan->tasks.count;
@@ -32,7 +36,7 @@ static void start_results(Apply *apply) {
     apply->result->model_count = apply->model_count;
     apply->result->summary.models = apply->models;
     apply->result->summary.model_count = apply->model_count;
-    apply->result->summary.is_empty = plan->is_empty && plan->tasks.count == 0;
+    apply->result->summary.is_empty = !plan_has_work(plan);
 }
 
 /* `run` and `restate` have no gate: they build what they select as it is written now. */
@@ -53,6 +57,21 @@ static Status compile(Apply *apply, Plan *plan, ErrorList *faults) {
     return plan_bind(apply->session, plan, false, faults);
 }
 
+/* `from` starts an environment, once: an existing one has models of its own, and lacks some on purpose. */
+static void note_start(Apply *apply) {
+    const Plan *plan = apply->result->plan;
+    if (apply->options->from.size == 0 || apply->depth > 0) {
+        return;
+    }
+    if (str_equal(plan->compared_with, plan->environment)) {
+        session_note(apply->session, "environment '" STR_FMT "' exists: --from starts new ones only",
+                     STR_ARG(plan->environment));
+    } else {
+        session_note(apply->session, "environment '" STR_FMT "' starts with what '" STR_FMT "' serves",
+                     STR_ARG(plan->environment), STR_ARG(plan->compared_with));
+    }
+}
+
 static Status make_plan(Apply *apply, ErrorList *faults, Error *err) {
     PlanOptions options = {
         .environment = apply->options->environment,
@@ -60,11 +79,13 @@ static Status make_plan(Apply *apply, ErrorList *faults, Error *err) {
         .exclude = apply->options->exclude,
         .rebuild_all = apply->options->verb != WINDOW_APPLY,
         .forward_only = apply->options->forward_only,
+        .from = apply->options->from,
     };
     AUTO(plan) Plan *plan = NULL;
     TRY(plan_from_state(apply->session->project, apply->state, &options, apply->result->arena, &plan, err));
     TRY(compile(apply, plan, faults));
     apply->result->plan = TAKE(plan);
+    note_start(apply);
     start_results(apply);
     session_emit(apply->session, (Event){.type = EVENT_PLAN, .plan = apply->result->plan});
     if (apply->options->verb != WINDOW_APPLY) {
@@ -77,6 +98,9 @@ static Status make_plan(Apply *apply, ErrorList *faults, Error *err) {
 /* ---- Step 4: where each task's rows go, and the windows of this command. */
 
 static bool needs_warehouse(const Plan *plan) {
+    if (plan->adopted.count > 0) {
+        return true;
+    }
     for (size_t i = 0; i < plan->changes.count; i++) {
         if (plan->changes.items[i].type == CHANGE_REMOVED) {
             return true;
@@ -336,7 +360,7 @@ static Status follow_up(Apply *apply, ErrorList *faults, Error *err);
 
 static Status run_plan(Apply *apply, ErrorList *faults, Error *err) {
     TRY(make_plan(apply, faults, err));
-    bool is_nothing = apply->result->plan->is_empty && apply->model_count == 0;
+    bool is_nothing = !plan_has_work(apply->result->plan);
     TRY(is_nothing ? dynamic_save(apply, err) : carry_out(apply, faults, err));
     return follow_up(apply, faults, err);
 }

@@ -57,6 +57,7 @@ typedef struct ApplyOptions {
     int64_t batch;                  /* most grains a statement; 0: the model's own */
     int64_t concurrency;            /* most batches of a model at once; 0: the model's own */
     bool newest_first;              /* order of the windows */
+    Str from;                       /* PlanOptions.from */
     bool force;                     /* lifts the breaking gate */
     bool forward_only;              /* APPLY: PlanOptions.forward_only */
     bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */

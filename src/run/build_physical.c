@@ -23,9 +23,10 @@ void build_read_physical(Build *build) {
                                     recorded_objects(build), build->arena);
 }
 
-/* `replace` makes an owned table anew. */
+/* `replace` makes an owned table anew, and one that begins as a copy is still to be made. */
 static Status is_gone_on_with(const Build *build, bool *goes_on_out, Error *err) {
-    *goes_on_out = build->target.is_there && build->task->model->strategy != STRATEGY_REPLACE;
+    bool is_kept = build->target.is_there && build->target.seed.name.size == 0;
+    *goes_on_out = is_kept && build->task->model->strategy != STRATEGY_REPLACE;
     if (build->target.is_external) {
         DuckColumnVec columns;
         TRY(engine_relation_columns(build->connection, build->target.relation, build->arena, goes_on_out, &columns,

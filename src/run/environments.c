@@ -59,13 +59,8 @@ static const Snapshot *snapshot_of(const Move *move, const Pointer *pointer) {
     return snapshot_index_find(&move->index, pointer->model, pointer->fingerprint, pointer->revision);
 }
 
-/* A relation of interlace's own, which a view can show. */
-static bool has_view(const Snapshot *snapshot) {
-    return snapshot != NULL && str_starts_with(snapshot->physical_schema, STR("interlace__"));
-}
-
 static bool is_delivered(const Snapshot *snapshot) {
-    return snapshot != NULL && !has_view(snapshot);
+    return snapshot != NULL && !snapshot_has_view(snapshot);
 }
 
 static bool is_same(const Pointer *a, const Pointer *b) {
@@ -73,7 +68,7 @@ static bool is_same(const Pointer *a, const Pointer *b) {
 }
 
 static void drop_view(Move *move, const Pointer *held) {
-    if (has_view(snapshot_of(move, held))) {
+    if (snapshot_has_view(snapshot_of(move, held))) {
         const ProjectConfig *config = move->session->project->config;
         intent_view_vec_push(move->arena, &move->intent.views,
                              promotion_view_of_name(config, move->request->environment, held->model, move->arena));
@@ -88,21 +83,12 @@ static void put_pointer(Move *move, const Pointer *wanted) {
         str_vec_push(move->arena, &move->out->skipped, wanted->model);
         return;
     }
-    pointer_vec_push(
-        move->arena, &move->intent.put,
-        (Pointer){.model = wanted->model, .fingerprint = wanted->fingerprint, .revision = wanted->revision});
-    if (!has_view(snapshot)) {
+    if (!promotion_put(move->session->project->config, move->arena, &move->intent, wanted, snapshot)) {
         if (held != NULL) {
             drop_view(move, held);
         }
         return;
     }
-    IntentView view =
-        promotion_view_of_name(move->session->project->config, move->request->environment, wanted->model, move->arena);
-    view.engine = snapshot->engine;
-    view.relation_schema = snapshot->physical_schema;
-    view.relation_name = snapshot->physical_name;
-    intent_view_vec_push(move->arena, &move->intent.views, view);
     if (!is_same(held, wanted)) {
         str_vec_push(move->arena, &move->out->repointed, wanted->model);
     }
@@ -185,7 +171,7 @@ static Status refuse_reclaimed(const Move *move, const PointerVec *wanted, Error
 static void find_changed_in_place(Move *move, const Generation *target, const PointerVec *wanted) {
     for (size_t i = 0; i < wanted->count; i++) {
         const Snapshot *snapshot = snapshot_of(move, &wanted->items[i]);
-        if (has_view(snapshot) && !snapshot->is_view && snapshot->created_at > target->promoted_at) {
+        if (snapshot_has_view(snapshot) && !snapshot->is_view && snapshot->created_at > target->promoted_at) {
             str_vec_push(move->arena, &move->out->in_place, wanted->items[i].model);
         }
     }
@@ -344,7 +330,7 @@ Status environment_drop(Session *session, const EnvironmentRequest *request, boo
 
 static bool is_built_as_another(const Snapshot *snapshot, Arena *arena) {
     Str own = str_format(arena, "__" STR_FMT, STR_ARG(snapshot->fingerprint));
-    return has_view(snapshot) && str_find(snapshot->physical_name, own) == STR_NOT_FOUND;
+    return snapshot_has_view(snapshot) && str_find(snapshot->physical_name, own) == STR_NOT_FOUND;
 }
 
 Status environment_models(Session *session, Str environment, Arena *arena, ShownModelVec *models_out, Error *err) {

@@ -39,6 +39,26 @@ static bool has_revisions(const SnapshotVec *snapshots) {
     return false;
 }
 
+static Status load_of_another(StateStore *state, Str environment, Arena *arena, PlanState *plan_state, Error *err) {
+    TRY(environment_check_name(environment, err));
+    TRY(state_load_pointers(state, environment, arena, &plan_state->pointers, err));
+    if (plan_state->pointers.count == 0) {
+        return error_set(err, ERROR_PLAN, "No environment '" STR_FMT "'.", STR_ARG(environment));
+    }
+    plan_state->compared_with = environment;
+    return OK;
+}
+
+static Status load_compared(StateStore *state, const PlanOptions *options, Arena *arena, PlanState *plan_state,
+                            Error *err) {
+    if (options->against.size > 0) {
+        return load_of_another(state, options->against, arena, plan_state, err);
+    }
+    TRY(state_load_pointers(state, options->environment, arena, &plan_state->pointers, err));
+    plan_state->is_adopted = options->from.size > 0 && plan_state->pointers.count == 0;
+    return plan_state->is_adopted ? load_of_another(state, options->from, arena, plan_state, err) : OK;
+}
+
 Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
                        Plan **plan_out, Error *err) {
     PlanState plan_state = {0};
@@ -46,7 +66,7 @@ Status plan_from_state(const Project *project, StateStore *state, const PlanOpti
     if (plan_state.snapshots.count > 0 && is_warehouse_gone(project)) {
         return plan_build(project, &(PlanState){0}, options, plan_out, err);
     }
-    TRY(state_load_pointers(state, options->environment, arena, &plan_state.pointers, err));
+    TRY(load_compared(state, options, arena, &plan_state, err));
     if (has_revisions(&plan_state.snapshots)) {
         TRY(state_load_all_pointers(state, arena, &plan_state.shown, err));
     }

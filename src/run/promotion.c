@@ -35,7 +35,7 @@ static void add_task(const Plan *plan, const PlanTask *task, const BuildTarget *
                      (Pointer){.model = model->name, .fingerprint = model->fingerprint, .revision = target->revision});
 
     const Snapshot *shown = plan->current[model->index];
-    bool had_view = shown != NULL && str_starts_with(shown->physical_schema, STR("interlace__"));
+    bool had_view = snapshot_has_view(shown);
     if (model_is_terminal(model)) {
         relation = (SqlRelation){0};
     }
@@ -45,10 +45,30 @@ static void add_task(const Plan *plan, const PlanTask *task, const BuildTarget *
     }
 }
 
+bool promotion_put(const ProjectConfig *config, Arena *arena, Intent *intent, const Pointer *pointer,
+                   const Snapshot *snapshot) {
+    pointer_vec_push(
+        arena, &intent->put,
+        (Pointer){.model = pointer->model, .fingerprint = pointer->fingerprint, .revision = pointer->revision});
+    if (!snapshot_has_view(snapshot)) {
+        return false;
+    }
+    IntentView view = promotion_view_of_name(config, intent->environment, pointer->model, arena);
+    view.engine = snapshot->engine;
+    view.relation_schema = snapshot->physical_schema;
+    view.relation_name = snapshot->physical_name;
+    intent_view_vec_push(arena, &intent->views, view);
+    return true;
+}
+
 void promotion_intent(const Plan *plan, const BuildTarget *targets, Arena *arena, Intent *intent_out) {
     Intent intent = {.environment = plan->environment, .command = STR("apply")};
     for (size_t i = 0; i < plan->tasks.count; i++) {
         add_task(plan, &plan->tasks.items[i], &targets[i], arena, &intent);
+    }
+    for (size_t i = 0; i < plan->adopted.count; i++) {
+        const KnownPointer *adopted = &plan->adopted.items[i];
+        (void)promotion_put(plan->project->config, arena, &intent, adopted->pointer, adopted->snapshot);
     }
     for (size_t i = 0; i < plan->changes.count; i++) {
         const PlanChange *change = &plan->changes.items[i];

@@ -15,6 +15,11 @@ void promotion_intent(const Plan *plan, const BuildTarget *targets, Arena *arena
 /* The view of a model that is known by its name alone, without a relation: as an intent it is dropped. */
 IntentView promotion_view_of_name(const ProjectConfig *config, Str environment, Str name, Arena *arena);
 
+/* The environment of `intent` shows what `pointer` names, which is recorded as `snapshot` (NULL: ephemeral). Whether it
+ * is a relation of interlace's own, which a view can show. */
+bool promotion_put(const ProjectConfig *config, Arena *arena, Intent *intent, const Pointer *pointer,
+                   const Snapshot *snapshot);
+
 /* What would stop the promotion later, before anything is built: a view name that an object of someone else occupies
  * (PlanError, names it), a schema that cannot be made. Creates the schemas of the views. */
 MUST_CHECK Status promotion_preflight(EngineConnection *connection, const EngineCatalog *catalog, const Intent *intent,

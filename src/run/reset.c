@@ -35,7 +35,7 @@ static Status count_state(Reset *reset, Error *err) {
         str_vec_push(reset->arena, &reset->out->environments, environments.items[i].name);
     }
     for (size_t i = 0; i < snapshots.count; i++) {
-        bool is_own = str_starts_with(snapshots.items[i].physical_schema, STR("interlace__"));
+        bool is_own = snapshot_has_view(&snapshots.items[i]);
         reset->out->cleared_snapshots += is_own;
         if (!is_own && !str_vec_contains_fold(&reset->out->kept_terminals, snapshots.items[i].name)) {
             str_vec_push(reset->arena, &reset->out->kept_terminals, snapshots.items[i].name);

@@ -59,7 +59,7 @@ Status state_gc_take(StateStore *store, StateLock *lock, TimeUs before, Error *e
                       "INSERT INTO reclaimed (name, fingerprint, revision, engine, physical_schema, physical_name,"
                       " is_dropped) SELECT name, fingerprint, revision, engine, physical_schema, physical_name,"
                       " physical_catalog IS NOT NULL OR physical_name IS NULL"
-                      " OR physical_schema NOT LIKE 'interlace\\_\\_%' ESCAPE '\\'" CANDIDATES,
+                      " OR coalesce(physical_schema, '') NOT LIKE 'interlace\\_\\_%' ESCAPE '\\'" CANDIDATES,
                       VALUES(time), err));
     TRY(state_execute(store,
                       "DELETE FROM snapshots WHERE (name, fingerprint, revision) IN"

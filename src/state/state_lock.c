@@ -321,6 +321,29 @@ Status state_lock_acquire(StateStore *store, const LockOptions *options, StateLo
     return OK;
 }
 
+/* ---- Looking, and removing. */
+
+Status state_lock_look(StateStore *store, Arena *arena, LockState *lock_out, Error *err) {
+    LockRow row;
+    ProcessIdentity self = process_identity_self(arena);
+    TRY(load_row(store, arena, &row, err));
+    *lock_out = (LockState){.is_held = row.is_there, .is_dead = is_free(&row, &self), .holder = holder_of(&row)};
+    return OK;
+}
+
+Status state_lock_break(StateStore *store, Error *err) {
+    AUTO(arena) Arena *scratch = arena_create();
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    LockState lock;
+    TRY(state_transaction_begin(&transaction, store, err));
+    TRY(state_lock_look(store, scratch, &lock, err));
+    if (lock.is_held && !lock.is_dead) {
+        TRY(timeout_error(&lock.holder, 0, err));
+    }
+    TRY(state_execute(store, "DELETE FROM locks WHERE name = 'apply'", NO_VALUES, err));
+    return state_transaction_commit(&transaction, err);
+}
+
 /* ---- Checking. */
 
 static Status lost_error(const LockRow *row, Error *err) {

@@ -86,3 +86,7 @@ Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t
     return error_set(err, ERROR_INTERNAL, "model '" STR_FMT "' has no snapshot " STR_FMT " that checks could verify",
                      STR_ARG(name), STR_ARG(fingerprint));
 }
+
+bool snapshot_has_view(const Snapshot *snapshot) {
+    return snapshot != NULL && str_starts_with(snapshot->physical_schema, STR("interlace__"));
+}

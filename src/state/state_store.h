@@ -55,6 +55,8 @@ typedef struct Snapshot {
     Str physical_objects;
 } Snapshot;
 DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
+/* Its relation is interlace's own, so that a view can show it. NULL (ephemeral): no. */
+bool snapshot_has_view(const Snapshot *snapshot);
 
 MUST_CHECK Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err);
 MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot,
@@ -168,6 +170,15 @@ typedef struct LockOptions {
 MUST_CHECK Status state_lock_acquire(StateStore *store, const LockOptions *options, StateLock **lock_out, Error *err);
 void state_lock_release(StateLock *lock); /* NULL is fine; also ends the renewing thread */
 DEFINE_AUTO(StateLock, state_lock, state_lock_release)
+/* The lock as it stands, for whoever looks at it. */
+typedef struct LockState {
+    bool is_held;
+    bool is_dead; /* its process is gone, or its lease over: the next command takes it */
+    LockHolder holder;
+} LockState;
+MUST_CHECK Status state_lock_look(StateStore *store, Arena *arena, LockState *lock_out, Error *err);
+/* Removes a dead lock; LockError names the holder of one that lives. */
+MUST_CHECK Status state_lock_break(StateStore *store, Error *err);
 /* LockError when the lease was lost. */
 MUST_CHECK Status state_lock_check(StateLock *lock, Error *err);
 

@@ -235,6 +235,16 @@ def test_03_10_2_a_table_that_a_later_version_reuses_is_kept(project):
     assert project.query("SELECT x FROM down") == [[1]]
 
 
+def test_03_10_versions_that_were_delivered_to_a_file_are_forgotten_too(project):
+    header = "/* interlace: {materialise: file, path: out/rows.csv} */"
+    for number in (1, 2, 3):
+        project.write({"models/out.sql": f"{header} SELECT {number} AS v"})
+        project.ok("apply")
+    assert len(project.json("gc", "--grace", "0d")["removed"]) == 2
+    assert project.read("out/rows.csv") == "v\n3\n"
+    assert project.ok("plan").stdout == "No changes for prod.\n"
+
+
 def test_03_10_3_a_dry_run_says_the_same_and_touches_nothing(two):
     before = tables(two)
     said = two.json("gc", "--grace", "0", "--dry-run")

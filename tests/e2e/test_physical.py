@@ -1,5 +1,7 @@
 """Indexes and constraints: spec 01 §12.4 and its line 7, 03 §3 and §5. Names carry the number of the line they show."""
 
+import pytest
+
 
 def block(text, query="SELECT 1 AS id, 'x' AS name"):
     return f"/* interlace: {{{text}}} */ {query}"
@@ -192,3 +194,19 @@ def test_a_unique_index_under_full_merge_is_warned_of(project):
     assert [warning for warning in warnings if "full_merge may fail over the unique index il__m__uniq__id" in warning]
     project.write({"models/m.sql": block(text.replace(", name", ""))})
     assert project.json("plan")["warnings"] == []
+
+
+@pytest.mark.parametrize("strategy", ["merge", "full_merge", "hash_merge", "scd"])
+def test_a_copy_of_another_environments_table_gets_its_own_indexes(project, strategy):
+    text = f"strategy: {strategy}, key: [id], indexes: [id], constraints: [{{not_null: id}}]"
+    project.write({"models/m.sql": block(text)})
+    project.ok("apply")
+    project.ok("apply", "-e", "dev")
+    result = project.ok("run", "-e", "dev")
+    assert "copy-on-write: owned by prod" in result.stderr
+    indexes, rules = names(project)
+    assert len(indexes) == 2
+    assert rules == ["id", "id"]
+    project.ok("run", "-e", "dev")
+    project.ok("run")
+    assert len(names(project)[0]) == 2
