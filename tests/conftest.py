@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 
+import json_schemas
 import pytest
 from postgres_server import PostgresServer, binary_folder
 from terminal import Terminal
@@ -76,7 +77,11 @@ class Result:
 
     @property
     def json(self):
-        return json.loads(self.stdout)
+        """The document that was printed, which is of the published shape."""
+        document = json.loads(self.stdout)
+        if "--json" in self.args or "--json=full" in self.args:
+            json_schemas.check(self.args, document)
+        return document
 
     @property
     def error_lines(self):

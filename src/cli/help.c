@@ -226,7 +226,9 @@ static const char reference_introduction[] =
     "`{\"error\": {\"kind\", \"message\", \"details\"}}`, or `{\"errors\": [...]}` for several failures; the line for "
     "people "
     "is still\n"
-    "written to stderr.\n"
+    "written to stderr. The shapes are published as JSON Schemas, one a command, in `schemas/` beside this page; "
+    "fields may\n"
+    "be added to them, none is taken away.\n"
     "\n";
 
 void help_write_reference(StrBuf *out) {

@@ -1,8 +1,13 @@
 """spec 06 §3: JSON output, in success and in failure."""
 
 import json
+import pathlib
+import re
 
+import json_schemas
 import pytest
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
 
 FAILING_CHECK = """/* interlace:
   checks: [{unique: id}]
@@ -13,19 +18,42 @@ COMMANDS = [
     ["plan"],
     ["apply"],
     ["models"],
+    ["show", "event_summary"],
+    ["render", "event_summary"],
     ["lineage"],
+    ["impact", "raw_events.amount"],
     ["env", "list"],
+    ["env", "show", "prod"],
+    ["env", "diff", "prod", "prod"],
+    ["env", "promote", "prod", "dev"],
+    ["env", "rollback", "--list"],
     ["checks", "list"],
     ["checks", "run"],
     ["query", "SELECT 1 AS x"],
+    ["run", "--dry-run"],
+    ["restate", "--dry-run"],
+    ["gc"],
+    ["reset", "--dry-run"],
+    ["engines"],
+    ["connections"],
+    ["unlock"],
 ]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_06_3_1_every_command_prints_one_document(quickstart, command):
-    text = quickstart.ok(*command, "--json").stdout
-    json.loads(text)
-    assert text.endswith("\n")
+    result = quickstart.ok(*command, "--json")
+    assert result.json is not None
+    assert result.stdout.endswith("\n")
+
+
+def test_06_3_the_shape_of_every_command_is_published(project):
+    reference = (TREE / "docs/reference/cli.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", reference, flags=re.MULTILINE)[1:]
+    commands = [text.split("\n")[0].removeprefix("interlace ").strip(" `") for text in sections if "`--json" in text]
+    assert len(commands) >= 30
+    published = {path.stem for path in json_schemas.FOLDER.glob("*.json")}
+    assert published == {name.replace(" ", "-") for name in commands} | {"error", "run-dry"}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
