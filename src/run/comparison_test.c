@@ -105,11 +105,13 @@ static const struct RefusalCase {
     const char *message, *hint;
 } refusal_cases[] = {
     {{"id BIGINT, amount INTEGER", "id BIGINT, amount INTEGER", "amuont", "id", 0},
-     "--on: neither 'main.l' nor 'main.r' has a column 'amuont'",
+     "neither 'main.l' nor 'main.r' has a column 'amuont' to match rows by",
      "did you mean 'amount'?"},
-    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "a", "id", 0}, "--on: 'main.r' has no column 'a'", ""},
-    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "B", "id", 0}, "--on: 'main.l' has no column 'B'", ""},
-    {{"a INTEGER", "b INTEGER", "zzz", NULL, 0}, "--on: neither 'main.l' nor 'main.r' has a column 'zzz'", ""},
+    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "a", "id", 0}, "'main.r' has no column 'a' to match rows by", ""},
+    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "B", "id", 0}, "'main.l' has no column 'B' to match rows by", ""},
+    {{"a INTEGER", "b INTEGER", "zzz", NULL, 0},
+     "neither 'main.l' nor 'main.r' has a column 'zzz' to match rows by",
+     ""},
 };
 
 static void a_key_that_is_no_common_column_is_refused(void **state) {
