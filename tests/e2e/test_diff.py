@@ -92,7 +92,7 @@ def test_03_12_3_keys_that_repeat_are_compared_as_often_as_they_stand(project):
     )
     assert counts(item) == [5, 5, 2, 1, 2, 2]
     assert item["rows"]["duplicate_keys"] == 2
-    assert "2 keys with several rows" in item["message"]
+    assert item["message"] == "2 key(s) have several rows: compared as multisets"
     assert item["rows"]["right_only_sample"] == [{"k": 4, "v": "z"}, {"k": 4, "v": "z"}]
 
 
