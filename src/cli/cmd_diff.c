@@ -18,7 +18,7 @@ static bool is_given(const Cli *cli, OptionId id) {
 }
 
 static Status check_mode(const Cli *cli, Error *err) {
-    bool has_against = is_given(cli, OPTION_DIFF_AGAINST);
+    bool has_against = is_given(cli, OPTION_AGAINST);
     bool has_source = is_given(cli, OPTION_SOURCE), has_target = is_given(cli, OPTION_TARGET);
     if (!has_against && !(has_source && has_target)) {
         return error_set(err, ERROR_USAGE,
@@ -50,7 +50,7 @@ static Status read_request(const Cli *cli, DiffRequest *request_out, Error *err)
     int64_t limit = invocation_number(invocation, OPTION_DIFF_LIMIT);
     *request_out = (DiffRequest){
         .environment = invocation_text(invocation, OPTION_ENV),
-        .against = invocation_text(invocation, OPTION_DIFF_AGAINST),
+        .against = invocation_text(invocation, OPTION_AGAINST),
         .source = invocation_text(invocation, OPTION_SOURCE),
         .target = invocation_text(invocation, OPTION_TARGET),
         .select = invocation_list(invocation, OPTION_SELECT),

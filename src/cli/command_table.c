@@ -83,7 +83,6 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_READ_ONLY]   = {"read-only", 0, OPTION_TYPE_FLAG, .summary = "Offer no tool that writes"},
     [OPTION_YES]         = {"yes", 0, OPTION_TYPE_FLAG, .summary = "Do it"},
     [OPTION_CONNECT] = {"connect", 0, OPTION_TYPE_FLAG, .summary = "Open each, for reading; exit 1 when one fails"},
-    [OPTION_DIFF_AGAINST] = {"against", 0, OPTION_TYPE_ENVIRONMENT, "ENV", .summary = "The other environment"},
     [OPTION_SOURCE]      = {"source", 0, OPTION_TYPE_TEXT, "TABLE",
                             .summary = "In place of --against: a model, or a table as schema.name or alias.schema.name"},
     [OPTION_TARGET]      = {"target", 0, OPTION_TYPE_TEXT, "TABLE", .summary = "What --source is compared with"},
@@ -182,7 +181,7 @@ const Command command_table[] = {
 
     {.name = "diff", .summary = "Compare the rows of two environments, or of two tables", .run = command_diff,
      .details = "The left side is --env, the right side --against; or --source and --target. Exit 1 when anything differs.",
-     .options = O(ENV) | O(PATH) | SELECTION | O(DIFF_AGAINST) | O(SOURCE) | O(TARGET) | O(ON) | O(DIFF_LIMIT) |
+     .options = O(ENV) | O(PATH) | SELECTION | O(AGAINST) | O(SOURCE) | O(TARGET) | O(ON) | O(DIFF_LIMIT) |
                 O(TOLERANCE) | O(SCHEMA) | O(JSON)},
 
     {.name = "test", .summary = "Build models from fixture files and compare them with golden files", .run = command_test,

@@ -175,6 +175,24 @@ def test_a_plan_on_its_own_names_no_other_environment(shop):
 # --- The recipe
 
 
+def test_03_14_1_the_recipe_builds_one_table_in_all_and_leaves_no_schema(shop):
+    before = owned(shop)
+    shop.write({"models/c.sql": "SELECT w, w * 2 AS x FROM b"})
+    selected = ("-s", "state:modified+")
+    assert shop.ok("plan", "-e", "pr_7", "--against", "prod", "--markdown", *selected).stdout.startswith(
+        "<!-- interlace-plan -->"
+    )
+    assert shop.json("apply", "-e", "pr_7", "--from", "prod", *selected, "--force")["built"] == ["c"]
+    [difference] = shop.json("diff", "-e", "prod", "--against", "pr_7", *selected, code=1)
+    assert (difference["model"], difference["schema"]["added"]) == ("c", ["x"])
+    assert len(owned(shop) - before) == 1
+    document = shop.json("apply")
+    assert (document["built"], document["reused"]) == ([], ["c"])
+    shop.ok("env", "drop", "pr_7")
+    assert shop.sql("SELECT count(*) FROM duckdb_schemas() WHERE schema_name LIKE 'pr_7%'") == [(0,)]
+    assert len(owned(shop) - before) == 1
+
+
 def test_03_14_2_two_sandboxes_at_once_both_finish_and_prod_does_not_move(shop):
     shop.write({"models/a.sql": "SELECT 5 AS v"})
     codes = {}
