@@ -33,24 +33,6 @@ def generations(project):
     return {row["name"]: row["generation"] for row in project.json("env", "list")}
 
 
-# --- The recipe
-
-
-def test_03_14_1_the_recipe_builds_one_table_in_total_and_leaves_nothing_of_the_sandbox(shop):
-    before = owned(shop)
-    shop.write({"models/c.sql": "SELECT w + 1 AS w FROM b"})
-    assert "| `c` | modified |" in shop.ok("plan", "--markdown", "-s", "state:modified+").stdout
-    assert shop.json("apply", "-e", "pr_1", "-s", "state:modified+", "--force")["built"] == ["c"]
-    (item,) = shop.json("diff", "-e", "prod", "--against", "pr_1", "-s", "state:modified+", code=1)
-    assert (item["model"], item["rows"]["left_only"], item["rows"]["right_only"]) == ("c", 1, 1)
-    assert shop.json("apply", "--force")["built"] == []
-    shop.json("diff", "-e", "prod", "--against", "pr_1")
-    shop.ok("env", "drop", "pr_1")
-    assert len(owned(shop) - before) == 1
-    assert shop.sql("SELECT count(*) FROM duckdb_schemas() WHERE schema_name LIKE 'pr_1%'") == [(0,)]
-    assert shop.query("SELECT w FROM c") == [[3]]
-
-
 # --- apply --from
 
 
