@@ -331,7 +331,7 @@ Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t ri
     append_side(&sql, comparison, &comparison->right);
     strbuf_text(&sql, " AS r\nON ");
     append_key_match(&sql, comparison);
-    strbuf_format(&sql, "\nLIMIT %lld)", (long long)(left_count + right_count + 1));
+    strbuf_format(&sql, "\nLIMIT %lld)", (long long)left_count + (long long)right_count + 1);
     return strbuf_copy(&sql, arena);
 }
 
