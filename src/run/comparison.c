@@ -93,7 +93,7 @@ static Status refuse_key(const Comparison *comparison, const ComparedColumnVec *
     bool is_right = duck_column_find(&comparison->right.columns, name) != NULL;
     if (is_left || is_right) {
         SqlRelation lacking = is_left ? comparison->right.relation : comparison->left.relation;
-        return error_set(err, ERROR_SELECTION, "--on: '" STR_FMT "' has no column '" STR_FMT "'",
+        return error_set(err, ERROR_SELECTION, "'" STR_FMT "' has no column '" STR_FMT "' to match rows by",
                          STR_ARG(sql_dotted_name(lacking, arena)), STR_ARG(name));
     }
     StrVec names = {0};
@@ -103,7 +103,8 @@ static Status refuse_key(const Comparison *comparison, const ComparedColumnVec *
     Str left = sql_dotted_name(comparison->left.relation, arena);
     Str right = sql_dotted_name(comparison->right.relation, arena);
     const Str *nearest = str_nearest(name, names.items, names.count);
-    (void)error_set(err, ERROR_SELECTION, "--on: neither '" STR_FMT "' nor '" STR_FMT "' has a column '" STR_FMT "'",
+    (void)error_set(err, ERROR_SELECTION,
+                    "neither '" STR_FMT "' nor '" STR_FMT "' has a column '" STR_FMT "' to match rows by",
                     STR_ARG(left), STR_ARG(right), STR_ARG(name));
     if (nearest != NULL) {
         error_hint(err, "did you mean '" STR_FMT "'?", STR_ARG(*nearest));
@@ -330,7 +331,7 @@ Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t ri
     append_side(&sql, comparison, &comparison->right);
     strbuf_text(&sql, " AS r\nON ");
     append_key_match(&sql, comparison);
-    strbuf_format(&sql, "\nLIMIT %lld)", (long long)(left_count + right_count + 1));
+    strbuf_format(&sql, "\nLIMIT %lld)", (long long)left_count + (long long)right_count + 1);
     return strbuf_copy(&sql, arena);
 }
 

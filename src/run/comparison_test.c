@@ -105,11 +105,13 @@ static const struct RefusalCase {
     const char *message, *hint;
 } refusal_cases[] = {
     {{"id BIGINT, amount INTEGER", "id BIGINT, amount INTEGER", "amuont", "id", 0},
-     "--on: neither 'main.l' nor 'main.r' has a column 'amuont'",
+     "neither 'main.l' nor 'main.r' has a column 'amuont' to match rows by",
      "did you mean 'amount'?"},
-    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "a", "id", 0}, "--on: 'main.r' has no column 'a'", ""},
-    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "B", "id", 0}, "--on: 'main.l' has no column 'B'", ""},
-    {{"a INTEGER", "b INTEGER", "zzz", NULL, 0}, "--on: neither 'main.l' nor 'main.r' has a column 'zzz'", ""},
+    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "a", "id", 0}, "'main.r' has no column 'a' to match rows by", ""},
+    {{"id BIGINT, a INTEGER", "id BIGINT, b INTEGER", "B", "id", 0}, "'main.l' has no column 'B' to match rows by", ""},
+    {{"a INTEGER", "b INTEGER", "zzz", NULL, 0},
+     "neither 'main.l' nor 'main.r' has a column 'zzz' to match rows by",
+     ""},
 };
 
 static void a_key_that_is_no_common_column_is_refused(void **state) {
@@ -243,6 +245,18 @@ static void values_are_equal_as_they_are_told_to_be(void **state) {
     }
 }
 
+static void columns_called_as_those_of_the_statements_are_no_trouble(void **state) {
+    Fixture *f = *state;
+    run_sql(f, "CREATE TABLE l AS SELECT 1 AS c1, 2 AS c0, 3 AS here, 4 AS l0, 5 AS in_left, 6 AS number");
+    run_sql(f, "CREATE TABLE r AS SELECT 1 AS c1, 2 AS c0, 3 AS here, 0 AS l0, 5 AS in_left, 6 AS number");
+    StrVec key = {0};
+    str_vec_push(f->arena, &key, STR("c0"));
+    ComparisonOptions options = {.on = &key, .sample_limit = 1};
+    Comparison comparison = compare_tables(f, &options);
+    assert_str(counts_by(f, &comparison, false), "0|1|0|0");
+    assert_str(counts_by(f, &comparison, true), "0|1|0|0");
+}
+
 /* --- Rows ------------------------------------------------------------------------------------------------------------
  */
 
@@ -308,6 +322,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_key_that_is_no_common_column_is_refused, fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(a_sample_names_no_column_twice, fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(values_are_equal_as_they_are_told_to_be, fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(columns_called_as_those_of_the_statements_are_no_trouble, fixture_open,
+                                        fixture_close),
         cmocka_unit_test_setup_teardown(a_condition_cuts_each_side, fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(keys_that_repeat_are_noticed_wherever_they_are, fixture_open, fixture_close),
     };

@@ -77,9 +77,8 @@ static void explain(const Diff *diff, DiffItem *item) {
     if (found->repeated_keys > 0) {
         bool is_whole = found->comparison.key_count == found->comparison.columns.count;
         add_message(diff, item,
-                    str_format(arena, "%lld %s%s with several rows, compared as often as they stand there",
-                               (long long)found->repeated_keys, is_whole ? "repeated row" : "key",
-                               found->repeated_keys == 1 ? "" : "s"));
+                    str_format(arena, "%lld %s: compared as multisets", (long long)found->repeated_keys,
+                               is_whole ? "row(s) stand there more than once" : "key(s) have several rows"));
     }
 }
 
@@ -118,23 +117,31 @@ static Str relation_text(const Diff *diff, const Snapshot *snapshot) {
     return snapshot == NULL ? STR_EMPTY : sql_dotted_name(relation_of_snapshot(snapshot), diff->arena);
 }
 
+/* What keeps two snapshots from being compared; empty: nothing. */
+static Str obstacle(const Diff *diff, const Snapshot *left, const Snapshot *right) {
+    const DiffRequest *request = diff->request;
+    if (left == NULL && right == NULL) {
+        return STR("not built in either");
+    }
+    if (left == NULL || right == NULL) {
+        return str_format(diff->arena, "not built in '" STR_FMT "'",
+                          STR_ARG(left == NULL ? request->environment : request->against));
+    }
+    const Snapshot *closed = !is_open(diff, left) ? left : !is_open(diff, right) ? right : NULL;
+    return closed == NULL
+               ? STR_EMPTY
+               : str_format(diff->arena, "on engine '" STR_FMT "', which cannot be read together with '" STR_FMT "'",
+                            STR_ARG(closed->engine), STR_ARG(diff->session->project->config->default_engine));
+}
+
 static Status compare_model(const Diff *diff, const Model *model, Error *err) {
     const Snapshot *left = find_built(diff->left, model), *right = find_built(diff->right, model);
     DiffItem item = {.model = model,
                      .left = {diff->request->environment, relation_text(diff, left)},
-                     .right = {diff->request->against, relation_text(diff, right)}};
-    if (left == NULL || right == NULL) {
-        Str where = left == NULL ? item.left.label : item.right.label;
-        item.message = left == NULL && right == NULL
-                           ? STR("not built in either")
-                           : str_format(diff->arena, "not built in '" STR_FMT "'", STR_ARG(where));
+                     .right = {diff->request->against, relation_text(diff, right)},
+                     .message = obstacle(diff, left, right)};
+    if (item.message.size > 0) {
         item.differs = left != NULL || right != NULL;
-    } else if (!is_open(diff, left) || !is_open(diff, right)) {
-        Str engine = is_open(diff, left) ? right->engine : left->engine;
-        item.message =
-            str_format(diff->arena, "on engine '" STR_FMT "', which cannot be read together with '" STR_FMT "'",
-                       STR_ARG(engine), STR_ARG(diff->session->project->config->default_engine));
-        item.differs = true;
     } else if (failed(compare(diff, relation_of_snapshot(left), relation_of_snapshot(right), &item, err))) {
         return error_wrap(err, "comparing model '" STR_FMT "'", STR_ARG(model->name));
     }
@@ -279,7 +286,12 @@ static Status connect(Diff *diff, Error *err) {
 static Status compare_watched(Diff *diff, SqlRelation source, SqlRelation target, Error *err) {
     QueryWatchdog *watchdog = NULL;
     TRY(connect(diff, err));
-    TRY(query_watchdog_start(engine_connection_duck(diff->connection), NO_TIME_LIMIT_US, &watchdog, err));
+    DuckConnection *duck = engine_connection_duck(diff->connection);
+    if (duck == NULL) {
+        return error_set(err, ERROR_PLAN, "tables of engine '" STR_FMT "' cannot be compared yet",
+                         STR_ARG(diff->session->project->config->default_engine));
+    }
+    TRY(query_watchdog_start(duck, NO_TIME_LIMIT_US, &watchdog, err));
     Status status = diff->right != NULL ? compare_models(diff, err) : compare_tables(diff, source, target, err);
     (void)query_watchdog_stop(watchdog);
     return status;

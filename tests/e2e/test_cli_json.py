@@ -30,6 +30,7 @@ COMMANDS = [
     ["checks", "list"],
     ["checks", "run"],
     ["query", "SELECT 1 AS x"],
+    ["diff", "--against", "prod"],
     ["run", "--dry-run"],
     ["restate", "--dry-run"],
     ["gc"],
