@@ -421,7 +421,7 @@ Status apply(Session *session, const ApplyOptions *options, ApplyResult **result
     if (failed(status) && err.message.size > 0) {
         error_list_take(faults, &err);
     }
-    state_lock_release(steps.lock);
+    command_release(session, steps.lock);
     emit_summary(&steps);
     if (result->plan != NULL) {
         *result_out = TAKE(result);

@@ -163,6 +163,13 @@ static Status build_checked(Build *build, Error *err) {
     return commit_and_record(build, true, err);
 }
 
+/* A view that is only put over other tables. */
+static bool is_view_again(const Build *build) {
+    const PlanTask *task = build->task;
+    return task->action == TASK_RECREATE ||
+           (task->action == TASK_REUSE && task->model->materialise == MATERIALISE_VIEW);
+}
+
 static Status build_model(Build *build, Error *err) {
     TRY(build_prepare(build, err));
     TRY(build_reconcile_physical(build, err));
@@ -172,7 +179,7 @@ static Status build_model(Build *build, Error *err) {
         TRY(build_checked(build, err));
         build->result->tasks = 1;
     }
-    build->result->outcome = build->task->action == TASK_RECREATE ? OUTCOME_REUSED : OUTCOME_BUILT;
+    build->result->outcome = is_view_again(build) ? OUTCOME_REUSED : OUTCOME_BUILT;
     return OK;
 }
 

@@ -28,3 +28,10 @@ Status command_lock(Session *session, Str command, int64_t timeout_us, StateStor
     TRY(state_lock_acquire(*state_out, &options, lock_out, err));
     return recovery_finish(session, *lock_out, err);
 }
+
+void command_release(Session *session, StateLock *lock) {
+    if (lock != NULL) {
+        session_close_engine(session);
+        state_lock_release(lock);
+    }
+}

@@ -8,5 +8,7 @@
  * as state_lock_acquire. */
 MUST_CHECK Status command_lock(Session *session, Str command, int64_t timeout_us, StateStore **state_out,
                                StateLock **lock_out, Error *err);
+/* Gives the lock back, and the warehouse before it: who waits for the one opens the other. NULL is fine. */
+void command_release(Session *session, StateLock *lock);
 
 #endif

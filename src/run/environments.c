@@ -196,7 +196,7 @@ Status environment_rollback(Session *session, const EnvironmentRequest *request,
                             EnvironmentMove *move_out, Error *err) {
     Move move = {.session = session, .request = request, .arena = arena, .out = move_out};
     Status status = rollback(&move, generation, err);
-    state_lock_release(move.lock);
+    command_release(session, move.lock);
     return status;
 }
 
@@ -269,7 +269,7 @@ Status environment_promote(Session *session, const EnvironmentRequest *request, 
                            Arena *arena, EnvironmentMove *move_out, Error *err) {
     Move move = {.session = session, .request = request, .arena = arena, .out = move_out};
     Status status = promote(&move, from, names, err);
-    state_lock_release(move.lock);
+    command_release(session, move.lock);
     return status;
 }
 
@@ -322,7 +322,7 @@ Status environment_drop(Session *session, const EnvironmentRequest *request, boo
                         EnvironmentMove *move_out, Error *err) {
     Move move = {.session = session, .request = request, .arena = arena, .out = move_out};
     Status status = drop(&move, force, err);
-    state_lock_release(move.lock);
+    command_release(session, move.lock);
     return status;
 }
 

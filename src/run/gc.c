@@ -61,12 +61,11 @@ static size_t find_owned(const Gc *gc, Str schema, Str name) {
     return gc->owned.count;
 }
 
-/* A name of a relation has a fingerprint in it: where it stands in the text of a view, the relation is meant. */
 static bool is_read_by_kept_view(const Gc *gc, size_t index) {
     for (size_t i = 0; i < gc->owned.count; i++) {
         const OwnedRelation *view = &gc->owned.items[i];
         if (i != index && view->kind == RELATION_VIEW && !gc->is_doomed[i] &&
-            str_find(view->sql, gc->owned.items[index].relation.name) != STR_NOT_FOUND) {
+            view_text_reads(view->sql, gc->owned.items[index].relation.name)) {
             return true;
         }
     }
@@ -249,6 +248,6 @@ Status gc_run(Session *session, const GcRequest *request, Arena *arena, GcResult
     Gc gc = {.session = session, .request = request, .arena = arena, .out = result_out};
     Status status = collect(&gc, err);
     engine_release(gc.connection);
-    state_lock_release(gc.lock);
+    command_release(session, gc.lock);
     return status;
 }

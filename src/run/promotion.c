@@ -3,6 +3,7 @@
 #include "base/test_hooks.h"
 #include "project/graph.h"
 #include "run/apply.h"
+#include "run/command_lock.h"
 #include "run/relations.h"
 #include "sql/sql_buf.h"
 
@@ -282,7 +283,7 @@ Status recovery_finish_if_needed(Session *session, Error *err) {
         return OK;
     }
     TRY(session_state_for_writing(session, &state, err));
-    AUTO(state_lock) StateLock *lock = NULL;
+    StateLock *lock = NULL;
     if (failed(state_lock_acquire(state, &(LockOptions){.command = STR("recovery")}, &lock, err))) {
         bool is_busy = err->kind == ERROR_LOCK;
         if (is_busy) {
@@ -290,5 +291,7 @@ Status recovery_finish_if_needed(Session *session, Error *err) {
         }
         return is_busy ? OK : FAILED;
     }
-    return recovery_finish(session, lock, err);
+    Status status = recovery_finish(session, lock, err);
+    command_release(session, lock);
+    return status;
 }

@@ -10,6 +10,25 @@ SqlRelation relation_of_snapshot(const Snapshot *snapshot) {
         .catalog = snapshot->physical_catalog, .schema = snapshot->physical_schema, .name = snapshot->physical_name};
 }
 
+static bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The name of a revision begins with that of its first one. */
+bool view_text_reads(Str text, Str relation_name) {
+    for (;;) {
+        size_t found = str_find(text, relation_name);
+        if (found == STR_NOT_FOUND) {
+            return false;
+        }
+        bool is_begun = found == 0 || !is_name_char(text.ptr[found - 1]);
+        text = str_skip(text, found + relation_name.size);
+        if (is_begun && (text.size == 0 || !is_name_char(text.ptr[0]))) {
+            return true;
+        }
+    }
+}
+
 static SqlRelation relation_of_task(const PlanTask *task, Arena *arena) {
     const Model *model = task->model;
     if (model->materialise == MATERIALISE_TABLE) {

@@ -20,6 +20,10 @@ RelationMap relation_map_from_plan(const Plan *plan, Arena *arena);
 
 SqlRelation relation_of_snapshot(const Snapshot *snapshot);
 
+/* Does the text of a view read the relation of a snapshot? Its name has a fingerprint in it: where it stands in the
+ * text, the relation is meant. */
+bool view_text_reads(Str text, Str relation_name);
+
 /* A condition on the scan of one table in the query of a model, or in that of an ephemeral one inlined into it. */
 typedef struct ScanFilter {
     const Model *owner; /* whose query it is */

@@ -133,6 +133,6 @@ static Status run(Reset *reset, Error *err) {
 Status reset_run(Session *session, const ResetRequest *request, Arena *arena, ResetResult *result_out, Error *err) {
     Reset reset = {.session = session, .request = request, .arena = arena, .out = result_out};
     Status status = run(&reset, err);
-    state_lock_release(reset.lock);
+    command_release(session, reset.lock);
     return status;
 }

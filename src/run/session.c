@@ -153,13 +153,17 @@ Status session_open(const SessionOptions *options, Session **session_out, ErrorL
     return OK;
 }
 
+void session_close_engine(Session *session) {
+    test_poller_stop(TAKE(session->poller));
+    engine_destroy(TAKE(session->engine));
+}
+
 void session_close(Session *session) {
     if (session == NULL) {
         return;
     }
     python_runtime_destroy(session->python);
-    test_poller_stop(session->poller);
-    engine_destroy(session->engine);
+    session_close_engine(session);
     state_store_close(session->state);
     for (size_t i = 0; i < session->loaded.count; i++) {
         project_destroy(session->loaded.items[i]);
@@ -304,8 +308,7 @@ static StrVec copy_names(Session *session, const StrVec *names) {
 void session_use_attachments(Session *session, const StrVec *written, const StrVec *unused) {
     bool fits = has_all(&session->writable_aliases, written) && has_all(unused, &session->unused_aliases);
     if (!fits) {
-        test_poller_stop(TAKE(session->poller));
-        engine_destroy(TAKE(session->engine));
+        session_close_engine(session);
     }
     session->writable_aliases = copy_names(session, written);
     session->unused_aliases = copy_names(session, unused);

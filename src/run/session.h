@@ -58,6 +58,8 @@ void session_use_attachments(Session *session, const StrVec *written, const StrV
 /* The project's zone (spec 02 §9.3): configured, else recorded, else the machine's. */
 MUST_CHECK Status session_zone(Session *session, const Zone **zone_out, Error *err);
 MUST_CHECK Status session_engine(Session *session, bool read_only, Engine **engine_out, Error *err);
+/* No connection is in use. The next session_engine opens it anew. */
+void session_close_engine(Session *session);
 
 /* Any thread; calls are serialised. */
 void session_emit(Session *session, Event event);

@@ -15,6 +15,12 @@ typedef struct Targets {
     SnapshotIndex index;
     PointerVec shown;       /* of all environments, a model's together */
     StrMap *shown_by_model; /* → the first of its pointers */
+    RelationMap relations;  /* those of the targets so far, and of the models without a task */
+
+    /* Loaded for the first view (load_views). */
+    bool has_views;
+    StrMap *views;        /* "schema.name" → OwnedRelation */
+    PointerVec reclaimed; /* by gc; generations may still name them */
 } Targets;
 
 LedgerKey ledger_key(const Model *model, SqlRelation relation) {
@@ -176,6 +182,100 @@ static void place(const Targets *targets, const PlanTask *task, BuildTarget *tar
     }
 }
 
+/* ---- The target of a view model. A recorded view stays what it is: over other relations it is another revision. So
+ * nothing moves before the promotion, and a generation, whenever it is shown again, has views that fit its tables. */
+
+static Str place_key(const Targets *targets, SqlRelation relation) {
+    return str_format(targets->arena, STR_FMT "." STR_FMT, STR_ARG(relation.schema), STR_ARG(relation.name));
+}
+
+static Status load_views(Targets *targets, Error *err) {
+    OwnedRelationVec owned = {0};
+    targets->has_views = true;
+    targets->views = str_map_create(targets->arena, STR_MAP_FOLD);
+    TRY(state_load_reclaimed(targets->state, targets->arena, &targets->reclaimed, err));
+    TRY(engine_owned_relations(targets->request->connection, targets->arena, &owned, err));
+    for (size_t i = 0; i < owned.count; i++) {
+        if (owned.items[i].kind == RELATION_VIEW) {
+            str_map_put(targets->views, place_key(targets, owned.items[i].relation), &owned.items[i]);
+        }
+    }
+    return OK;
+}
+
+static bool reads_relations_of(const Targets *targets, const OwnedRelation *view, const Model *query) {
+    const Project *project = targets->request->plan->project;
+    for (size_t i = 0; i < query->upstreams.count; i++) {
+        const Model *upstream = project->models[query->upstreams.items[i]];
+        if (upstream->materialise != MATERIALISE_EPHEMERAL &&
+            !view_text_reads(view->sql, targets->relations.items[upstream->index].name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Is the snapshot's view there, and over the relations of this command? */
+static bool fits(const Targets *targets, const Model *model, const Snapshot *snapshot) {
+    const Project *project = targets->request->plan->project;
+    const OwnedRelation *view = str_map_find(targets->views, place_key(targets, relation_of_snapshot(snapshot)));
+    bool is_fit = view != NULL && reads_relations_of(targets, view, model);
+    IndexVec inlined = graph_inlined(project, model, targets->arena);
+    for (size_t i = 0; i < inlined.count && is_fit; i++) {
+        is_fit = reads_relations_of(targets, view, project->models[inlined.items[i]]);
+    }
+    return is_fit;
+}
+
+/* The one that the environment shows, else any. */
+static const Snapshot *find_fitting(const Targets *targets, const Model *model) {
+    const Snapshot *current = targets->request->plan->current[model->index];
+    const Snapshot *found = NULL;
+    for (const SnapshotNode *node = snapshot_index_list(&targets->index, model->name); node != NULL;
+         node = node->next) {
+        const Snapshot *snapshot = node->snapshot;
+        bool is_checked = str_equal(snapshot->fingerprint, model->fingerprint) && snapshot->verified_at != 0;
+        if (is_checked && (found == NULL || snapshot == current) && fits(targets, model, snapshot)) {
+            found = snapshot;
+        }
+    }
+    return found;
+}
+
+/* Behind those that were checked, and behind those that generations name although gc took them. */
+static int64_t first_new_revision(const Targets *targets, const Model *model) {
+    int64_t first = 0;
+    for (const SnapshotNode *node = snapshot_index_list(&targets->index, model->name); node != NULL;
+         node = node->next) {
+        bool is_checked =
+            str_equal(node->snapshot->fingerprint, model->fingerprint) && node->snapshot->verified_at != 0;
+        first = is_checked && node->snapshot->revision >= first ? node->snapshot->revision + 1 : first;
+    }
+    for (size_t i = 0; i < targets->reclaimed.count; i++) {
+        const Pointer *pointer = &targets->reclaimed.items[i];
+        bool is_same =
+            str_equal_fold(pointer->model, model->name) && str_equal(pointer->fingerprint, model->fingerprint);
+        first = is_same && pointer->revision >= first ? pointer->revision + 1 : first;
+    }
+    return first;
+}
+
+static Status place_view(Targets *targets, const Model *model, BuildTarget *target, Error *err) {
+    if (!targets->has_views) {
+        TRY(load_views(targets, err));
+    }
+    const Snapshot *fitting = find_fitting(targets, model);
+    if (fitting == NULL) {
+        place_anew(targets, model, first_new_revision(targets, model), target);
+        return OK;
+    }
+    target->relation = relation_of_snapshot(fitting);
+    target->revision = fitting->revision;
+    target->is_there = true;
+    target->is_served = owner_of(targets, model, fitting).size > 0;
+    return OK;
+}
+
 /* The history that the environment shows is copied into a table of its own. A version that was recorded before, by
  * another environment or by a command that died, may be shown or rolled back to: its table is left alone. */
 static Status place_forward(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
@@ -304,7 +404,7 @@ static void keep_shown(const Targets *targets, const PlanTask *task, BuildTarget
     target->owner = STR_EMPTY;
 }
 
-static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *target, Error *err) {
+static Status decide(Targets *targets, const PlanTask *task, BuildTarget *target, Error *err) {
     const Model *model = task->model;
     if (model_is_terminal(model)) {
         target->is_gated = !model_delivers_in(model, targets->request->plan->environment);
@@ -318,6 +418,8 @@ static Status decide(const Targets *targets, const PlanTask *task, BuildTarget *
         }
     } else if (!model_has_relation(model)) {
         return OK;
+    } else if (model->materialise == MATERIALISE_VIEW && targets->request->connection != NULL) {
+        TRY(place_view(targets, model, target, err));
     } else if (task->action == TASK_REUSE) {
         target->relation = relation_of_snapshot(task->snapshot);
         target->revision = revision_at(targets, model, task->snapshot);
@@ -344,9 +446,11 @@ Status targets_decide(StateStore *state, const TargetRequest *request, Arena *ar
     Targets targets = {.state = state, .request = request, .arena = arena};
     const PlanTaskVec *tasks = &request->plan->tasks;
     TRY(load_state(&targets, err));
+    targets.relations = relation_map_from_plan(request->plan, arena);
     BuildTarget *items = ARENA_NEW_ARRAY(arena, BuildTarget, tasks->count);
     for (size_t i = 0; i < tasks->count; i++) {
         TRY(decide(&targets, &tasks->items[i], &items[i], err));
+        targets.relations.items[tasks->items[i].model->index] = items[i].relation;
     }
     *targets_out = items;
     return OK;

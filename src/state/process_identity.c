@@ -30,7 +30,8 @@ static Str host_name(Arena *arena) {
 
 typedef struct ProcessStat {
     bool is_known;
-    char state; /* 'R', 'S', …; 'Z': ended, its parent has not asked yet */
+    char state; /* 'R', 'S', …; 'Z': its first thread has ended, and nobody has asked yet */
+    int64_t thread_count;
     int64_t start_time;
 } ProcessStat;
 
@@ -53,7 +54,8 @@ static ProcessStat process_stat(Arena *arena, int64_t pid) {
     }
     Str state = stat_field(stat, 3);
     process.state = state.size == 1 ? state.ptr[0] : '?';
-    process.is_known = str_to_int64(stat_field(stat, 22), &process.start_time);
+    process.is_known = str_to_int64(stat_field(stat, 20), &process.thread_count) &&
+                       str_to_int64(stat_field(stat, 22), &process.start_time);
     return process;
 }
 
@@ -68,12 +70,17 @@ ProcessIdentity process_identity_self(Arena *arena) {
     };
 }
 
+/* Of a process that is being killed the first thread may be gone while others still have its files open. */
+static bool is_dead(const ProcessStat *process) {
+    return process->state == 'X' || (process->state == 'Z' && process->thread_count <= 1);
+}
+
 /* A process of another user may be hidden in /proc: then only the system's own word counts. */
 static bool has_ended(const ProcessIdentity *process) {
     AUTO(arena) Arena *scratch = arena_create();
     ProcessStat now = process_stat(scratch, process->pid);
     if (now.is_known) {
-        return now.state == 'Z' || now.state == 'X' || now.start_time != process->start_time;
+        return is_dead(&now) || now.start_time != process->start_time;
     }
     return kill((pid_t)process->pid, 0) != 0 && errno == ESRCH;
 }

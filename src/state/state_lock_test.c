@@ -3,7 +3,9 @@
 
 #include "state/process_identity.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +187,47 @@ static void test_03_11_3_a_dead_holder_is_taken_over_at_once(void **state) {
     assert_killed(fixture_wait(holder));
 }
 
+static void *stay(void *unused) {
+    (void)unused;
+    pause();
+    return NULL;
+}
+
+/* Its first thread is gone, so the process is called a zombie; another one still has all of its files open. */
+static int hold_without_first_thread(Fixture *f) {
+    AUTO(state_store) StateStore *store = fixture_open(f);
+    AUTO(state_lock) StateLock *lock = fixture_lock(f, store);
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, stay, NULL), 0);
+    touch(f, "held");
+    syscall(SYS_exit, 0); /* of this thread alone */
+    return 1;
+}
+
+static bool is_zombie(Fixture *f, pid_t process) {
+    Str stat;
+    assert_done(file_read(str_format(f->arena, "/proc/%d/stat", (int)process), 4096, f->arena, &stat, &f->err),
+                &f->err);
+    return str_find(stat, STR(") Z ")) != STR_NOT_FOUND;
+}
+
+static void test_03_11_3_a_dying_holder_is_waited_for_until_its_last_thread_is_gone(void **state) {
+    Fixture *f = *state;
+    pid_t holder = start_holder(f, "hold_without_first_thread");
+    while (!is_zombie(f, holder)) {
+        usleep(1000);
+    }
+    AUTO(state_store) StateStore *store = fixture_open(f);
+    StateLock *lock = NULL;
+    assert_refused(acquire(f, store, 0, &lock), &f->err, ERROR_LOCK, "lock.held");
+    kill(holder, SIGKILL);
+    siginfo_t ended;
+    assert_int_equal(waitid(P_PID, (id_t)holder, &ended, WEXITED | WNOWAIT), 0);
+    assert_done(acquire(f, store, 0, &lock), &f->err);
+    state_lock_release(TAKE(lock));
+    fixture_wait(holder);
+}
+
 static void put_holder(Fixture *f, const char *host, const char *boot_id, const char *pid_namespace, int64_t pid,
                        int64_t start_time, int64_t lease_until) {
     state_store_close(fixture_open(f));
@@ -300,10 +343,8 @@ static void a_lease_is_renewed_while_its_holder_works(void **state) {
 }
 
 static const ChildWork works[] = {
-    {"hold", hold},
-    {"hold_shortly", hold_shortly},
-    {"count_up", count_up},
-    {"hold_with_short_lease", hold_with_short_lease},
+    {"hold", hold},         {"hold_without_first_thread", hold_without_first_thread}, {"hold_shortly", hold_shortly},
+    {"count_up", count_up}, {"hold_with_short_lease", hold_with_short_lease},
 };
 
 int main(int argument_count, char **arguments) {
@@ -319,6 +360,7 @@ int main(int argument_count, char **arguments) {
         STATE_TEST(who_waits_gets_the_lock_when_it_is_released),
         STATE_TEST(test_03_11_1_processes_that_fight_for_the_lock_hold_it_one_by_one),
         STATE_TEST(test_03_11_3_a_dead_holder_is_taken_over_at_once),
+        STATE_TEST(test_03_11_3_a_dying_holder_is_waited_for_until_its_last_thread_is_gone),
         STATE_TEST(a_holder_is_dead_only_when_that_is_certain),
         STATE_TEST(test_03_11_5_a_stolen_lease_promotes_nothing),
         STATE_TEST(a_lease_lost_between_intent_and_commit_leaves_the_intent),

@@ -428,6 +428,33 @@ def test_03_11_1_two_applies_at_once_build_once(project):
     assert project.json("env", "list")[0]["generation"] == 1
 
 
+SLOW_READER = "SELECT sum(a.range * b.range) FROM range(8000) a, range(8000) b"
+
+
+@pytest.mark.parametrize("command", ["run", "gc --grace 0d", "env rollback", "env list"])
+def test_03_11_1_who_waited_for_the_lock_can_open_the_warehouse(project, tmp_path, command):
+    """A reader inside the first process holds the warehouse open for a moment after the command is done."""
+    project.write({"models/a.sql": "SELECT 1 AS v"})
+    project.ok("apply")
+    project.write({"models/a.sql": "SELECT 2 AS v"})
+    if command == "env list":  # it finishes what the dead one left
+        project.run("apply", "--force", env={"INTERLACE_HOOK": "promotion.intended=kill"})
+    else:
+        project.ok("apply", "--force")
+    locked = tmp_path / "locked"
+    env = {
+        "INTERLACE_POLL_SQL": SLOW_READER,
+        "INTERLACE_POLL_FILE": tmp_path / "polled",
+        "INTERLACE_HOOK": f"state.lock_acquired=touch:{locked}",
+    }
+    first = project.spawn(*command.split(), env=env)
+    wait_for_file(locked, first)
+    project.write({"models/a.sql": "SELECT 3 AS v"})
+    project.ok("run")
+    assert project.query("SELECT v FROM a") == [[3]]
+    assert first.wait(timeout=60) == 0, first.communicate()
+
+
 def test_03_11_2_a_zero_lock_timeout_fails_at_once_and_names_the_holder(project, tmp_path):
     started = tmp_path / "started"
     project.write({"models/slow.sql": ENDLESS})

@@ -1,6 +1,10 @@
 """Checks and contracts: spec 05 §1–6, spec 01 §11. Names carry the number of the line they show."""
 
+import os
+
 import pytest
+
+SANITIZED = os.environ.get("INTERLACE_SANITIZED") == "1"
 
 ROWS = """SELECT * FROM (VALUES (1,'open',10,'a@x',1), (2,'closed',20,'b@x',2), (3,'open',-5,'nope',9), (3,'weird',NULL,NULL,1))
 t(order_id, status, amount, email, customer_id)"""
@@ -143,6 +147,47 @@ def test_05_2_2_a_null_parent_hides_no_orphan(shop):
         }
     )
     assert list(results(shop).values()) == [("failed", 1)]
+
+
+PARENT = "SELECT unnest([{}]) AS id"
+READERS = {
+    "relationships": "type: relationships, column: customer_id, to: ref.customers, field: id",
+    "sql": 'type: sql, query: "SELECT 1 FROM {table} o LEFT JOIN ref.customers c ON c.id = customer_id WHERE c.id IS NULL"',
+    "expression": 'type: expression, expression: "customer_id IN (FROM ref.customers)"',
+    "own name": 'type: sql, query: "SELECT 1 FROM orders JOIN ref.names n ON n.id = customer_id WHERE n.id = 9"',
+}
+
+
+@pytest.mark.parametrize("check", READERS)
+@pytest.mark.parametrize("bad", ["dev", "prod"])
+def test_05_2_a_check_reads_the_models_of_its_own_environment(project, check, bad):
+    """Two environments have different versions of what the check reads: it fails in the one whose rows are bad."""
+    broken = {"ref/customers": PARENT.format("1, 2, 3"), "ref/names": "SELECT id FROM ref.customers"}
+    sound = {**broken, "ref/customers": PARENT.format("1, 2, 3, 9")}
+    if check == "own name":
+        broken, sound = sound, broken
+
+    def write(models):
+        project.write({f"models/{name}.sql": text for name, text in models.items()})
+
+    project.write({"models/orders.sql": orders(f"{{{READERS[check]}, severity: warn}}")})
+    write(broken if bad == "prod" else sound)
+    project.ok("apply")
+    write(broken if bad == "dev" else sound)
+    project.ok("apply", "-e", "dev", "--force")
+    for env in ("prod", "dev"):
+        applied = project.json("checks", "list", "--env", env)[0]
+        [run] = project.json("checks", "run", "-e", env)
+        expected = "failed" if env == bad else "passed"
+        assert (applied["status"], run["status"]) == (expected, expected), env
+
+
+def test_05_2_a_check_never_reads_a_model_that_its_environment_does_not_have(project):
+    project.write({"models/ref/customers.sql": PARENT.format("1, 9"), "models/ref/names.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    project.write({"models/orders.sql": orders(f"{{{READERS['sql']}}}")})
+    result = project.fails("apply", "-e", "dev", "-s", "orders")
+    assert "'ref.customers' is not built in this environment" in result.stderr
 
 
 def test_a_check_that_reads_a_later_model_waits_for_it(project):
@@ -294,6 +339,44 @@ def test_05_4_an_exception_at_warn_severity_is_no_failure(shop):
     )
     shop.ok("apply")
     assert shop.json("checks", "list")[0]["status"] == "error"
+
+
+READS_ALL = """import pathlib
+
+from interlace import check
+
+
+def peak_kb():
+    return next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM'))
+
+
+@check(model='wide')
+def reads_all(table):
+    before, rows, names = peak_kb(), 0, 0
+    for batch in table.reader():
+        rows += batch.num_rows
+        names += batch.column('name').null_count
+    pathlib.Path('measured').write_text(f'{rows} {before} {peak_kb()}')
+    return names
+"""
+
+
+def test_05_4_a_python_check_reads_ten_million_rows_in_bounded_memory(project):
+    """The worker that runs it: as a whole, with Python and pyarrow, and how much of that the rows are. All ten million when
+    INTERLACE_PROPERTY_EXAMPLES asks for more than usual: two million would already be 60 MB of Arrow."""
+    rows = 10_000_000 if os.environ.get("INTERLACE_PROPERTY_EXAMPLES") else 300_000 if SANITIZED else 2_000_000
+    project.write(
+        {
+            "models/wide.sql": f"SELECT range AS id, range * 0.5 AS x, 'row ' || range AS name FROM range({rows})",
+            "models/checks.py": READS_ALL,
+        }
+    )
+    assert project.json("apply")["checks"][0]["status"] == "passed"
+    seen, before, peak = map(int, project.read("measured").split())
+    print(f"{rows} rows: worker {before // 1000} MB before, {peak // 1000} MB at its peak")
+    assert seen == rows
+    assert peak < 200_000
+    assert peak - before < 40_000, f"{(peak - before) // 1000} MB for the rows"
 
 
 # --- 05 §5: results -------------------------------------------------------------------------------------------------

@@ -358,3 +358,77 @@ def test_bad_arguments_are_told(two):
     assert "--grace" in two.fails("gc", "--grace", "zz", code=2).stderr
     assert "No environment 'nope'." in two.fails("env", "show", "nope").stderr
     assert two.fails("env", "drop", "a b", code=2)
+
+
+# --- Views over tables that have copies
+
+
+def both_of(project, env):
+    """When the rows that a and b show were built: b is a view of a."""
+    return project.query(
+        "SELECT DISTINCT 'a', built FROM a UNION ALL SELECT DISTINCT 'b', built FROM b ORDER BY 1", env
+    )
+
+
+def assert_b_shows_a(project, env="prod"):
+    [[_, table], [_, view]] = both_of(project, env)
+    assert table == view, env
+
+
+@pytest.fixture
+def viewed(project):
+    """prod and dev share table a; dev alone has its version of view b, and table c that reads it."""
+    view = "/* interlace: {materialise: view} */ SELECT built, "
+    project.write({"models/a.sql": "SELECT epoch_us(now()) AS built", "models/b.sql": f"{view} 1 AS v FROM a"})
+    project.ok("apply")
+    project.write({"models/b.sql": f"{view} 2 AS v FROM a", "models/c.sql": "SELECT v FROM b"})
+    project.ok("apply", "-e", "dev", "--force")
+    return project
+
+
+def test_03_9_1_a_rollback_shows_a_view_over_the_tables_of_its_generation(viewed):
+    before = both_of(viewed, "dev")
+    viewed.ok("run", "-e", "dev")
+    assert_b_shows_a(viewed, "dev")
+    viewed.ok("env", "rollback", "dev")
+    assert both_of(viewed, "dev") == before
+    viewed.ok("env", "rollback", "dev")
+    assert_b_shows_a(viewed, "dev")
+    assert both_of(viewed, "dev") != before
+
+
+def test_03_7_1_a_view_moves_with_the_promotion_and_not_before(viewed):
+    before = both_of(viewed, "dev")
+    viewed.write({"models/c.sql": "/* interlace: {checks: [{range: {column: v, max: 1}}]} */ SELECT v FROM b"})
+    viewed.fails("run", "-e", "dev")
+    assert both_of(viewed, "dev") == before
+
+
+def test_03_7_1_an_environment_takes_over_the_view_that_reads_its_tables(viewed):
+    viewed.ok("run", "-e", "dev")
+    viewed.ok("apply", "--force")
+    assert_b_shows_a(viewed)
+    assert_b_shows_a(viewed, "dev")
+    viewed.ok("run")
+    assert_b_shows_a(viewed)
+    assert_b_shows_a(viewed, "dev")
+
+
+def test_03_7_1_a_view_that_gc_took_is_not_found_again_over_other_tables(viewed):
+    viewed.ok("run", "-e", "dev")  # b__r1 reads a__r1
+    viewed.ok("env", "drop", "dev")
+    viewed.ok("gc", "--grace", "0d")
+    viewed.ok("apply", "-e", "dev", "--force")
+    for generation in ("1", "2"):
+        result = viewed.run("env", "rollback", "dev", "--to", generation)
+        assert result.code == 0 or "gc has reclaimed" in result.stderr
+        assert_b_shows_a(viewed, "dev")
+
+
+def test_runs_of_one_environment_leave_one_view_behind(viewed):
+    for _ in range(3):
+        viewed.ok("run", "-e", "dev")
+    viewed.ok("gc", "--grace", "0d")
+    for _ in range(3):
+        viewed.ok("run", "-e", "dev")
+    assert len([name for name in tables(viewed) if name.startswith(("a__", "b__"))]) == 4
