@@ -428,14 +428,21 @@ static bool has_column(const DuckColumnVec *columns, Str name) {
     return false;
 }
 
+/* What was remembered may be old, so live columns are asked for before a refusal. */
+static void check_declared_source(Binding *binding, const Model *model, const DeclaredSource *source) {
+    const Model *upstream = binding->plan->project->models[source->model];
+    BoundSchema schema = upstream_schema(binding, upstream, SOURCE_REMEMBERED);
+    if (!has_column(&schema.columns, source->column)) {
+        schema = upstream_schema(binding, upstream, SOURCE_LIVE);
+    }
+    if (schema.knowledge == SCHEMA_EXACT && !has_column(&schema.columns, source->column)) {
+        refuse_declared(binding, model, source, upstream, &schema.columns);
+    }
+}
+
 static void check_declared(Binding *binding, const Model *model) {
     for (size_t i = 0; i < model->declared_sources.count; i++) {
-        const DeclaredSource *source = &model->declared_sources.items[i];
-        const Model *upstream = binding->plan->project->models[source->model];
-        BoundSchema schema = upstream_schema(binding, upstream, SOURCE_LIVE);
-        if (schema.knowledge == SCHEMA_EXACT && !has_column(&schema.columns, source->column)) {
-            refuse_declared(binding, model, source, upstream, &schema.columns);
-        }
+        check_declared_source(binding, model, &model->declared_sources.items[i]);
     }
 }
 
