@@ -22,16 +22,23 @@ StrMap *str_map_create(Arena *arena, StrMapCase letter_case) {
     return map;
 }
 
-/* FNV-1a, mixed at the end because the table uses the low bits. */
+/* Sets bit 5 of each byte: of letters, their lower case; other bytes may become equal too, which costs a comparison. */
+#define LOWER_CASE 0x2020202020202020u
+
+/* Eight bytes a step, each with a multiplication whose high half is folded in; mixed once more at the end, because the
+ * table uses the low bits. Whole texts are keys too. */
 static size_t hash_key(const StrMap *map, Str key) {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < key.size; i++) {
-        unsigned char byte = (unsigned char)key.ptr[i];
-        if (map->letter_case == STR_MAP_FOLD && byte >= 'A' && byte <= 'Z') {
-            byte = (unsigned char)(byte - 'A' + 'a');
-        }
-        hash = (hash ^ byte) * 0x100000001B3u;
+    const uint64_t prime = 0x9E3779B97F4A7C15u;
+    uint64_t fold = map->letter_case == STR_MAP_FOLD ? LOWER_CASE : 0;
+    uint64_t hash = key.size * prime;
+    for (size_t i = 0; i < key.size; i += sizeof hash) {
+        uint64_t word = 0;
+        size_t left = key.size - i;
+        memcpy(&word, key.ptr + i, left < sizeof word ? left : sizeof word);
+        hash = (hash ^ (word | fold)) * prime;
+        hash ^= hash >> 32; /* a multiplication carries only upwards */
     }
+    hash *= prime;
     return (size_t)(hash ^ (hash >> 32));
 }
 

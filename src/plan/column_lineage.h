@@ -14,8 +14,13 @@ typedef struct KnownColumns {
 
 typedef struct ColumnLineageInput {
     const Project *project;
-    const Query *const *queries; /* one for each model; NULL: Python */
+    /* The lineage of a SQL model's query over `tables`, one for each of facts->tables: by column_lineage_trace, or as
+     * it was found before. Lives in `arena`. */
+    Status (*trace)(void *context, const Model *model, const LineageTable *tables, Arena *arena,
+                    QueryLineage *lineage_out, Error *err);
     KnownColumns (*known)(void *context, const Model *model);
+    const StrVec *(*external)(void *context,
+                              SqlRelation table); /* of a table outside of the project; NULL: not known */
     void *context;
 } ColumnLineageInput;
 
@@ -33,7 +38,12 @@ typedef struct ColumnLineage {
     ModelLineage *models; /* as in Project.models */
 } ColumnLineage;
 
-void column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnLineage *lineage_out);
+MUST_CHECK Status column_lineage_build(const ColumnLineageInput *input, Arena *arena, ColumnLineage *lineage_out,
+                                       Error *err);
+
+/* `query` is the model's; the result borrows from it. */
+void column_lineage_trace(const Query *query, const Model *model, const LineageTable *tables, Arena *arena,
+                          QueryLineage *lineage_out);
 
 /* A column that is made of the one that was asked about, and the step that led to it. */
 typedef struct ImpactColumn {

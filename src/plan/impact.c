@@ -133,17 +133,6 @@ static void add_touched(Walk *walk, Model *model) {
 
 /* --- The question ------------------------------------------------------------------------------------------------- */
 
-static const Model *split_column(const Project *project, Str text, Str *column_out) {
-    for (size_t dot = text.size; dot-- > 0;) {
-        const Model *model = text.ptr[dot] == '.' ? project_find(project, str_slice(text, 0, dot)) : NULL;
-        if (model != NULL && dot + 1 < text.size) {
-            *column_out = str_skip(text, dot + 1);
-            return model;
-        }
-    }
-    return NULL;
-}
-
 static Status refuse_column(const ModelLineage *lineage, const Model *model, Str column, Arena *arena, Error *err) {
     StrVec names = {0};
     for (size_t i = 0; i < lineage->outputs.count; i++) {
@@ -160,7 +149,7 @@ static Status refuse_column(const ModelLineage *lineage, const Model *model, Str
 }
 
 static Status find_column(const ColumnLineage *lineage, Str text, Arena *arena, Impact *impact, Error *err) {
-    impact->model = split_column(lineage->project, text, &impact->column);
+    impact->model = project_split_column(lineage->project, text, &impact->column);
     if (impact->model == NULL) {
         return error_set(err, ERROR_SELECTION, "expected <model>.<column> with a known model; got '" STR_FMT "'",
                          STR_ARG(text));

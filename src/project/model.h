@@ -75,6 +75,14 @@ typedef struct PythonDefinition {
     PythonParameterVec parameters;
 } PythonDefinition;
 
+/* A column of an upstream that an output of a Python model is made of, as it declares. */
+typedef struct DeclaredSource {
+    Str output;
+    size_t model; /* an upstream */
+    Str column;
+} DeclaredSource;
+DEFINE_VEC(DeclaredSourceVec, declared_source_vec, DeclaredSource)
+
 typedef struct Model {
     size_t index;     /* position in Project.models, which is in dependency order */
     Str name;         /* "silver.orders" */
@@ -120,6 +128,8 @@ typedef struct Model {
     bool has_header;
 
     const PythonDefinition *python; /* Python models only */
+    StrVec declared_outputs;        /* Python: columns whose lineage is declared; some have no sources */
+    DeclaredSourceVec declared_sources;
 
     IndexVec upstreams;   /* direct, each once, ascending */
     IndexVec downstreams; /* direct, each once, ascending */

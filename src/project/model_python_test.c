@@ -172,12 +172,34 @@ static void keys_are_judged_as_those_of_sql_files(void **state) {
     assert_fault(f, "key.misplaced", "model 'd'");
 }
 
+static void declared_lineage_names_columns_of_upstreams(void **state) {
+    Fixture *f = *state;
+    f->manifest =
+        MANIFEST(MODEL("a", PARAM("raw_orders"), ", \"lineage\": {\"x\": [\"raw.orders.id\"], \"n\": []}"), "");
+    assert_loads(f);
+    const Model *model = fixture_model(f, "a");
+    assert_int_equal(model->declared_outputs.count, 2);
+    assert_int_equal(model->declared_sources.count, 1);
+    assert_str(model->declared_sources.items[0].column, "id", "column");
+    assert_int_equal(model->declared_sources.items[0].model, fixture_model(f, "raw.orders")->index);
+}
+
+static void declared_lineage_of_what_is_not_read_is_refused(void **state) {
+    Fixture *f = *state;
+    f->manifest = MANIFEST(MODEL("a", PARAM("customers"), ", \"lineage\": {\"x\": [\"customer.id\"]}"), "");
+    assert_fault_count(f, 1);
+    assert_fault(f, "reference.unknown",
+                 "lineage of 'x' names 'customer.id', which is no <model>.<column>; did you mean 'customers'?");
+    f->manifest = MANIFEST(MODEL("a", PARAM("customers"), ", \"lineage\": {\"x\": [\"raw.orders.id\"]}"), "");
+    assert_fault_count(f, 1);
+    assert_fault(f, "reference.unread", "but the model does not read 'raw.orders'");
+}
+
 static void later_features_of_python_are_refused(void **state) {
     static const char *const cases[][2] = {
         {MODEL("a", "", ", \"timeout\": 30"), "a timeout"},
         {MODEL("a", "", ", \"retries\": 3"), "retries"},
         {MODEL("a", "", ", \"enabled\": false"), "enabled"},
-        {MODEL("a", "", ", \"lineage\": {\"x\": \"customers.id\"}"), "column lineage"},
     };
     Fixture *f = *state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -257,6 +279,8 @@ int main(void) {
         PYTHON_TEST(test_01_8_2_reserved_names_are_taken_wherever_they_stand),
         PYTHON_TEST(python_and_sql_are_one_graph),
         PYTHON_TEST(keys_are_judged_as_those_of_sql_files),
+        PYTHON_TEST(declared_lineage_names_columns_of_upstreams),
+        PYTHON_TEST(declared_lineage_of_what_is_not_read_is_refused),
         PYTHON_TEST(later_features_of_python_are_refused),
         PYTHON_TEST(python_checks_follow_the_declared_ones),
         PYTHON_TEST(python_checks_are_validated),

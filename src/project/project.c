@@ -125,6 +125,7 @@ static void build_graph(ProjectLoad *load) {
     check_physical_objects(load);
     project_order_models(load);
     project_check_clocks(load);
+    project_read_lineage(load);
     project_read_checks(load);
     project_write_json_parts(load);
 }
@@ -204,4 +205,15 @@ Status project_get(const Project *project, Str name, const Model **model_out, Er
         error_hint(err, "did you mean '" STR_FMT "'?", STR_ARG(*nearest));
     }
     return FAILED;
+}
+
+const Model *project_split_column(const Project *project, Str text, Str *column_out) {
+    for (size_t dot = text.size; dot-- > 0;) {
+        const Model *model = text.ptr[dot] == '.' ? project_find(project, str_slice(text, 0, dot)) : NULL;
+        if (model != NULL && dot + 1 < text.size) {
+            *column_out = str_skip(text, dot + 1);
+            return model;
+        }
+    }
+    return NULL;
 }

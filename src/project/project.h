@@ -64,6 +64,9 @@ const Model *project_find(const Project *project, Str name); /* any letter case;
 /* SelectionError-style fault "unknown model 'x'" with the nearest name. */
 MUST_CHECK Status project_get(const Project *project, Str name, const Model **model_out, Error *err);
 
+/* `text` is MODEL.COLUMN, split at the last dot that leaves a model's name; NULL: at none. */
+const Model *project_split_column(const Project *project, Str text, Str *column_out);
+
 /* Features of models that a later piece of work brings: one PlanError (code feature.later) naming model and feature,
  * for every model that needs one (strategies other than replace, materialise table and file, dialects, indexes, …). */
 MUST_CHECK Status project_check_supported(const Project *project, ErrorList *faults);

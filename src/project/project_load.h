@@ -102,6 +102,9 @@ void project_order_models(ProjectLoad *load);
 /* model_clock.c: after ordering; reads of the clock where `clock: forbid` says there are none. */
 void project_check_clocks(ProjectLoad *load);
 
+/* declared_lineage.c: after ordering. */
+void project_read_lineage(ProjectLoad *load);
+
 /* check.c: after ordering. */
 void project_read_checks(ProjectLoad *load);
 

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "plan/plan_history.h"
 #include "project/input_scan.h"
+#include "project/model_refusal.h"
 #include "run/contract.h"
 #include "run/relations.h"
 #include "run/source_columns.h"
@@ -56,13 +57,19 @@ static const Snapshot *snapshot_of(const Binding *binding, const Model *model) {
     return binding->plan->is_modified[model->index] ? NULL : binding->plan->current[model->index];
 }
 
+/* The lineage that it declares is held against the columns of what it reads; an edit of it is no change of the model.
+ */
+static bool declares_lineage(const Model *model) {
+    return model->declared_sources.count > 0;
+}
+
 /* What bound models read, and has no record of its columns, is prepared for their sake. */
 static bool *find_needed(const Binding *binding) {
     const Project *project = binding->plan->project;
     bool *needed = ARENA_NEW_ARRAY(binding->arena, bool, project->model_count);
     for (size_t i = project->model_count; i-- > 0;) {
         const Model *model = project->models[i];
-        needed[i] = needed[i] || is_bound(binding, model);
+        needed[i] = needed[i] || is_bound(binding, model) || declares_lineage(model);
         for (size_t u = 0; needed[i] && u < model->upstreams.count; u++) {
             const Model *upstream = project->models[model->upstreams.items[u]];
             if (snapshot_of(binding, upstream) == NULL) {
@@ -74,8 +81,9 @@ static bool *find_needed(const Binding *binding) {
 }
 
 static bool any_bound(const Binding *binding) {
-    for (size_t i = 0; i < binding->plan->tasks.count; i++) {
-        if (is_bound(binding, binding->plan->tasks.items[i].model)) {
+    const Project *project = binding->plan->project;
+    for (size_t i = 0; i < project->model_count; i++) {
+        if (is_bound(binding, project->models[i]) || declares_lineage(project->models[i])) {
             return true;
         }
     }
@@ -388,6 +396,49 @@ static const BoundSchema *known_schema(Binding *binding, const Model *model) {
     return schema;
 }
 
+/* ---- Declared lineage */
+
+static void refuse_declared(Binding *binding, const Model *model, const DeclaredSource *source, const Model *upstream,
+                            const DuckColumnVec *columns) {
+    AUTO(error) Error err = {0};
+    StrVec names = {0};
+    for (size_t i = 0; i < columns->count; i++) {
+        str_vec_push(binding->arena, &names, columns->items[i].name);
+    }
+    Str list = str_join(binding->arena, names.items, names.count, STR(", "));
+    const Str *nearest = str_nearest(source->column, names.items, names.count);
+    (void)error_set_at(&err, ERROR_COMPILATION, model_key_place(model, STR("lineage")),
+                       "model '" STR_FMT "': lineage of '" STR_FMT "' names '" STR_FMT "." STR_FMT
+                       "', which is no column; it has " STR_FMT,
+                       STR_ARG(model->name), STR_ARG(source->output), STR_ARG(upstream->name), STR_ARG(source->column),
+                       STR_ARG(list));
+    if (nearest != NULL) {
+        error_hint(&err, "did you mean '" STR_FMT "." STR_FMT "'?", STR_ARG(upstream->name), STR_ARG(*nearest));
+    }
+    error_code(&err, STR("lineage.unknown_column"));
+    error_list_take(binding->faults, &err);
+}
+
+static bool has_column(const DuckColumnVec *columns, Str name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        if (str_equal_fold(columns->items[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_declared(Binding *binding, const Model *model) {
+    for (size_t i = 0; i < model->declared_sources.count; i++) {
+        const DeclaredSource *source = &model->declared_sources.items[i];
+        const Model *upstream = binding->plan->project->models[source->model];
+        BoundSchema schema = upstream_schema(binding, upstream, SOURCE_LIVE);
+        if (schema.knowledge == SCHEMA_EXACT && !has_column(&schema.columns, source->column)) {
+            refuse_declared(binding, model, source, upstream, &schema.columns);
+        }
+    }
+}
+
 /* ---- All */
 
 static void bind_all(Binding *binding) {
@@ -396,6 +447,7 @@ static void bind_all(Binding *binding) {
     for (size_t i = 0; i < project->model_count; i++) {
         if (needed[i]) {
             (void)known_schema(binding, project->models[i]);
+            check_declared(binding, project->models[i]);
         }
     }
 }
@@ -438,7 +490,7 @@ Status plan_bind(Session *session, Plan *plan, bool read_only, ErrorList *faults
     Str path = session->options.no_cache ? STR_EMPTY : path_join(scratch, config->cache_path, STR("schemas.bin"));
     binding.inputs = input_scans(config, clock_now_us(), arena);
     binding.sources = source_columns_open(session, read_only);
-    binding.cache = sql_cache_open(path, STR(QUERY_READER_VERSION));
+    binding.cache = sql_cache_open(path, STR(QUERY_READER_VERSION ", comparisons"));
     bind_all(&binding);
     warn_closed(&binding);
     sql_binder_close(binding.binder);

@@ -90,10 +90,24 @@ static bool find_row(Lineage *lineage, const Scope *scope, Str name, ColumnSet *
     return false;
 }
 
-static bool is_known_in(const Scope *scope, Str name) {
+/* Whether a source of this scope or of one further out has such a column, or may have it. */
+static RelationMatch match_in(const Scope *scope, Str name) {
+    RelationMatch best = RELATION_HAS_NOT;
     for (; scope != NULL; scope = scope->outer) {
         for (size_t i = 0; i < scope->leaves.count; i++) {
-            if (relation_match(scope->leaves.items[i], name) == RELATION_HAS) {
+            RelationMatch match = relation_match(scope->leaves.items[i], name);
+            best = match > best ? match : best;
+        }
+    }
+    return best;
+}
+
+/* `c.x` where a source further out is called c is taken for that source's, not for a field of a column c that an open
+ * source here might have. */
+static bool is_qualified_outside(const Scope *scope, const StrVec *parts) {
+    for (; scope != NULL; scope = scope->outer) {
+        for (size_t i = 0; i < scope->leaves.count; i++) {
+            if (qualifier_size(scope->leaves.items[i], parts) > 0) {
                 return true;
             }
         }
@@ -117,12 +131,15 @@ static bool find_in_scope(Lineage *lineage, const Scope *scope, const StrVec *pa
         return true;
     }
     bool is_item = find_item(lineage, scope, name, set);
-    bool may_be_here = find_in_leaves(lineage, scope, name, RELATION_MAY_HAVE, set);
-    return is_item || (may_be_here && !is_known_in(scope->outer, name));
+    bool may_be_here =
+        !is_qualified_outside(scope->outer, parts) && find_in_leaves(lineage, scope, name, RELATION_MAY_HAVE, set);
+    bool may_be_outside = match_in(scope->outer, name) != RELATION_HAS_NOT;
+    lineage->is_opaque = lineage->is_opaque || (may_be_here && may_be_outside);
+    return is_item || (may_be_here && !may_be_outside);
 }
 
 /* Words that are reads of the clock or of the session when no column has their name. */
-static bool is_bare_word(const StrVec *parts) {
+static bool is_bare_word(const Scope *scope, const QueryExpr *column) {
     static const Str words[] = {STR_INIT("current_date"),
                                 STR_INIT("current_time"),
                                 STR_INIT("current_timestamp"),
@@ -134,17 +151,17 @@ static bool is_bare_word(const StrVec *parts) {
                                 STR_INIT("session_user"),
                                 STR_INIT("current_role"),
                                 STR_INIT("user")};
-    for (size_t i = 0; parts->count == 1 && i < COUNT_OF(words); i++) {
-        if (str_equal_fold(parts->items[0], words[i])) {
-            return true;
+    bool is_one_word = column->parts.count == 1 && !column->is_quoted;
+    for (size_t i = 0; is_one_word && i < COUNT_OF(words); i++) {
+        if (str_equal_fold(column->parts.items[0], words[i])) {
+            return match_in(scope, column->parts.items[0]) != RELATION_HAS;
         }
     }
     return false;
 }
 
 void lineage_add_reference(Lineage *lineage, const Scope *scope, const StrVec *parts, ColumnSet *set) {
-    bool is_word = is_bare_word(parts) && !is_known_in(scope, parts->items[0]);
-    if (parts->count == 0 || is_word || is_parameter(scope, parts->items[0])) {
+    if (parts->count == 0 || is_parameter(scope, parts->items[0])) {
         return;
     }
     for (const Scope *at = scope; at != NULL; at = at->outer) {
@@ -252,7 +269,9 @@ void lineage_add_expr(Lineage *lineage, Scope *scope, const QueryExpr *expr, Col
     case QUERY_CONSTANT:
         return;
     case QUERY_COLUMN:
-        lineage_add_reference(lineage, scope, &expr->parts, set);
+        if (!is_bare_word(scope, expr)) {
+            lineage_add_reference(lineage, scope, &expr->parts, set);
+        }
         return;
     case QUERY_POSITION:
         add_leaves(lineage, scope, set);

@@ -52,6 +52,7 @@ struct QueryExpr {
     Str text;        /* constant: its value, when that is a text or a number */
     Str cast_type;   /* CAST (not TRY_CAST) to a type without parameters: its name, in capitals */
     StrVec parts;    /* column */
+    bool is_quoted;  /* column: its first part is, so it is no word such as current_date */
     QueryStarRuleVec rules;
     QueryExprVec
         operands; /* all below: arguments, FILTER, ORDER BY, PARTITION BY; REPLACE items of a star, with alias */

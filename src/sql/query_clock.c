@@ -70,33 +70,32 @@ static bool is_name(Str sql, size_t offset) {
     return token.start == offset && (token.kind == SQL_TOKEN_WORD || token.kind == SQL_TOKEN_QUOTED);
 }
 
-static bool is_bare_word(const QueryExpr *expr, Str sql) {
-    bool is_quoted = expr->offset < sql.size && sql.ptr[expr->offset] == '"';
-    return expr->kind == QUERY_COLUMN && expr->parts.count == 1 && !is_quoted;
+static bool is_bare_word(const QueryExpr *expr) {
+    return expr->kind == QUERY_COLUMN && expr->parts.count == 1 && !expr->is_quoted;
 }
 
 static bool is_call(const QueryExpr *expr) {
     return expr->kind == QUERY_FUNCTION || expr->kind == QUERY_WINDOW;
 }
 
-static bool find_read(const QueryExpr *expr, Str sql, Str *name_out, SqlClockKind *kind_out) {
-    if (!is_call(expr) && !is_bare_word(expr, sql)) {
+static bool find_read(const QueryExpr *expr, Str *name_out, SqlClockKind *kind_out) {
+    if (!is_call(expr) && !is_bare_word(expr)) {
         return false;
     }
     *name_out = is_call(expr) ? expr->name : expr->parts.items[0];
     return find_kind(*name_out, !is_call(expr), expr->operands.count, kind_out);
 }
 
-bool query_clock_is_read(const QueryExpr *expr, Str sql) {
+bool query_clock_is_read(const QueryExpr *expr) {
     Str name;
     SqlClockKind kind;
-    return find_read(expr, sql, &name, &kind);
+    return find_read(expr, &name, &kind);
 }
 
 void query_clock_add(const QueryExpr *expr, Str sql, Str output, Arena *arena, SqlClockReadVec *reads) {
     Str name;
     SqlClockKind kind;
-    if (!find_read(expr, sql, &name, &kind)) {
+    if (!find_read(expr, &name, &kind)) {
         return;
     }
     SqlClockRead read = {.name = str_lower(arena, name), .kind = kind, .output = output};

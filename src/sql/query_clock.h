@@ -6,7 +6,7 @@
 #include "sql/sql_facts.h"
 
 /* `expr` itself, not its operands, is a read; a bare word may still be a column of that name. */
-bool query_clock_is_read(const QueryExpr *expr, Str sql);
+bool query_clock_is_read(const QueryExpr *expr);
 
 /* Adds the read that `expr` itself is, not its operands, if it is one. `output` as in SqlClockRead. */
 void query_clock_add(const QueryExpr *expr, Str sql, Str output, Arena *arena, SqlClockReadVec *reads);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 typedef struct Reader {
+    Str sql;
     Arena *arena;
     size_t depth;
     Error *err;
@@ -352,6 +353,7 @@ static Status read_expr(Reader *reader, const EngineJson *object, QueryExpr **ex
     switch (expr->kind) {
     case QUERY_COLUMN:
         expr->parts = texts(reader, engine_json_find(object, STR("column_names")));
+        expr->is_quoted = expr->offset < reader->sql.size && reader->sql.ptr[expr->offset] == '"';
         break;
     case QUERY_STAR:
         expr->name = engine_json_text(object, STR("relation_name"));
@@ -795,7 +797,7 @@ Status query_read_reply(Str sql, Str json, Arena *arena, EngineReply *reply_out,
     for (const EngineJson *item = first; item != NULL; item = item->next) {
         reply.statement_count++;
     }
-    Reader reader = {.arena = arena, .err = err};
+    Reader reader = {.sql = sql, .arena = arena, .err = err};
     if (reply.statement_count == 1) {
         TRY(read_statement(&reader, first, &reply.query));
     }

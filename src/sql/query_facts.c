@@ -266,7 +266,7 @@ static bool is_given_column(const QueryExpr *expr, const Frame *frame) {
 }
 
 static Status walk_expr(Collector *collector, const QueryExpr *expr, Surroundings around) {
-    if (query_clock_is_read(expr, collector->sql) && !is_given_column(expr, around.frame)) {
+    if (query_clock_is_read(expr) && !is_given_column(expr, around.frame)) {
         query_clock_add(expr, collector->sql, collector->output, collector->arena, &collector->facts->clock_reads);
     }
     if (expr->kind == QUERY_COLUMN) {

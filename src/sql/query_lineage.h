@@ -8,6 +8,9 @@
 
 #include "sql/query.h"
 
+/* Raised when lineage of the same text over the same columns comes out otherwise: old caches are empty then. */
+#define QUERY_LINEAGE_VERSION "lineage 1"
+
 /* One column of a table. */
 typedef struct LineageSource {
     Str table, column; /* column LINEAGE_ANY: whichever columns the table has, which are not known */

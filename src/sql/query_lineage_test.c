@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "config/config_value.h"
 #include "sql/query_lineage.h"
+#include "sql/query_lineage_codec.h"
 
 /* up(id, v, w, k, tags, props), other(id, k, x); unknown tables are all others. */
 static LineageTable get_table(void *context, const QuerySource *source) {
@@ -61,10 +62,23 @@ typedef struct LineageCase {
     const char *sql, *expected;
 } LineageCase;
 
+/* As bytes and back it is the same; bytes that are cut off or changed are none, or safe to read. */
+static void check_codec(SqlFixture *f, const LineageCase *of, const QueryLineage *lineage) {
+    AUTO(strbuf) StrBuf bytes = {0};
+    QueryLineage again = {0};
+    query_lineage_encode(lineage, &bytes);
+    assert_true(query_lineage_decode(strbuf_str(&bytes), f->arena, &again));
+    check_text(of->sql, lineage_form(f->arena, &again), of->expected);
+    for (size_t size = 0; size < bytes.size; size++) {
+        assert_false(query_lineage_decode(str_slice(strbuf_str(&bytes), 0, size), f->arena, &again));
+    }
+}
+
 static void check_cases(SqlFixture *f, const LineageCase *cases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         QueryLineage lineage = follow(f, str_from(cases[i].sql), &tables);
         check_text(cases[i].sql, lineage_form(f->arena, &lineage), cases[i].expected);
+        check_codec(f, &cases[i], &lineage);
     }
 }
 
@@ -82,10 +96,14 @@ static const LineageCase values[] = {
     {"SELECT list_reduce(tags, lambda a, b: a + b + w) AS r FROM up", "r<up.tags up.w"},
     {"SELECT v.round() AS r FROM up", "r<up.v"},
     {"SELECT current_date AS d FROM up", "d<"},
+    {"SELECT current_date AS d FROM nowhere", "d<"},
+    {"SELECT \"current_date\" AS d FROM nowhere", "d<nowhere.current_date"},
+    {"SELECT (SELECT max(n.z) FROM nowhere n WHERE n.k = u.k) AS m FROM up u", "m<nowhere.z nowhere.k up.k"},
     {"SELECT x AS x FROM nowhere", "x<nowhere.x"},
     {"SELECT count(*), x FROM nowhere", "<; x<nowhere.x"},
     {"SELECT zz FROM up", "zz<up.id up.v up.w up.k up.tags up.props; opaque"},
     {"SELECT zz FROM a, b", "zz<a.zz b.zz; opaque"},
+    {"SELECT (SELECT max(n.z) FROM nowhere n WHERE n.k = q) AS m FROM b", "m<nowhere.z nowhere.k nowhere.q b.q; opaque"},
     {"SELECT v, y FROM up, b", "v<up.v; y<b.y"},
     {"SELECT (SELECT max(x) FROM other o WHERE o.k = up.k) AS m FROM up", "m<other.x other.k up.k"},
     {"SELECT EXISTS (FROM other o WHERE o.id = up.id) AS e FROM up", "e<other.id other.k other.x up.id"},

@@ -2,9 +2,12 @@
 
 #include "base/str_map.h"
 #include "duck/duck_error.h"
+#include "sql/sql_comparison.h"
 #include "sql/sql_splice.h"
 
 #include <string.h>
+
+#define COMPARE_TRIES_MAX 8
 
 struct SqlBinder {
     DuckDatabase *database;
@@ -88,13 +91,105 @@ Status sql_binder_splice(SqlBinder *binder, const SqlText *text, const SqlFacts 
     return sql_splice(text, facts, &(SqlSplice){.replacements = replacements}, arena, spliced_out, err);
 }
 
-Status sql_binder_describe(SqlBinder *binder, const SqlText *spliced, Arena *arena, DuckColumnVec *columns_out,
-                           Error *err) {
-    if (failed(duck_describe(binder->connection, spliced->text, arena, columns_out, err))) {
-        sql_text_locate_error(spliced, err);
+static Status describe(SqlBinder *binder, const SqlText *text, Arena *arena, DuckColumnVec *columns_out, Error *err) {
+    if (failed(duck_describe(binder->connection, text->text, arena, columns_out, err))) {
+        sql_text_locate_error(text, err);
         return FAILED;
     }
     return OK;
+}
+
+/* --- Comparisons -------------------------------------------------------------------------------------------------- */
+
+/* False: nothing more can be told, as the failure is about no sign of ours. */
+static bool keep_equality(const SqlEqualityVec *equalities, const Error *failure) {
+    SqlEquality *equality = sql_equality_at(equalities, failure->sql_offset);
+    if (equality == NULL) {
+        return false;
+    }
+    equality->is_kept = true;
+    return true;
+}
+
+static Status refuse_comparison(Error *failure, Error *err) {
+    error_hint(failure,
+               "the engine would cast the text of each row, and fail at the first that does not fit; write the "
+               "CAST or TRY_CAST that is meant");
+    error_move(err, failure);
+    return FAILED;
+}
+
+static Status compare_equalities(SqlBinder *binder, const SqlText *spliced, SqlEqualityVec *equalities, Arena *arena,
+                                 Error *err) {
+    for (size_t tries = 0; tries < equalities->count && tries < COMPARE_TRIES_MAX; tries++) {
+        AUTO(error) Error failure = {0};
+        SqlText strict;
+        DuckColumnVec columns = {0};
+        TRY(sql_equalities_strict(spliced, equalities, arena, &strict, err));
+        if (!failed(describe(binder, &strict, arena, &columns, &failure))) {
+            return OK;
+        }
+        if (sql_comparison_is_unlike(failure.message)) {
+            return refuse_comparison(&failure, err);
+        }
+        if (!keep_equality(equalities, &failure)) {
+            return OK;
+        }
+    }
+    return OK;
+}
+
+/* The engine gives no place here. */
+static Status compare_using(SqlBinder *binder, const SqlText *spliced, const SqlUsing *column, Arena *arena,
+                            Error *err) {
+    AUTO(error) Error failure = {0};
+    SqlText strict;
+    DuckColumnVec columns = {0};
+    TRY(sql_using_strict(spliced, column, arena, &strict, err));
+    if (failed(describe(binder, &strict, arena, &columns, &failure)) && sql_comparison_is_unlike(failure.message)) {
+        error_place(&failure, sql_text_place(spliced, column->place, arena));
+        return refuse_comparison(&failure, err);
+    }
+    return OK;
+}
+
+static Status compare_usings(SqlBinder *binder, const SqlText *spliced, const SqlUsingVec *usings, bool with_last,
+                             Arena *arena, Error *err) {
+    for (size_t i = 0; i < usings->count && i < COMPARE_TRIES_MAX; i++) {
+        if (with_last || !usings->items[i].is_last) {
+            TRY(compare_using(binder, spliced, &usings->items[i], arena, err));
+        }
+    }
+    return OK;
+}
+
+/* The columns of the query from its strict form, which costs no more than the query itself; false: that has others, or
+ * none. */
+static bool describe_strict(SqlBinder *binder, const SqlText *strict, Arena *arena, DuckColumnVec *columns_out) {
+    AUTO(error) Error ignored = {0};
+    DuckColumnVec columns = {0};
+    bool is_same = !failed(describe(binder, strict, arena, &columns, &ignored));
+    for (size_t i = 0; i < columns.count; i++) {
+        is_same = is_same && str_find_char(columns.items[i].name, '<') == STR_NOT_FOUND;
+    }
+    if (is_same) {
+        *columns_out = columns;
+    }
+    return is_same;
+}
+
+Status sql_binder_describe(SqlBinder *binder, const SqlText *spliced, Arena *arena, DuckColumnVec *columns_out,
+                           Error *err) {
+    SqlText strict;
+    SqlEqualityVec equalities = sql_equalities(spliced->text, arena);
+    SqlUsingVec usings = sql_usings(spliced->text, arena);
+    TRY(sql_all_strict(spliced, &equalities, &usings, arena, &strict, err));
+    if (describe_strict(binder, &strict, arena, columns_out)) {
+        return compare_usings(binder, spliced, &usings, false, arena, err);
+    }
+    TRY(describe(binder, spliced, arena, columns_out, err));
+    TRY(compare_equalities(binder, spliced, &equalities, arena, err));
+    return compare_usings(binder, spliced, &usings, true, arena, err);
 }
 
 /* --- What a failure says ------------------------------------------------------------------------------------------ */

@@ -31,7 +31,9 @@ typedef struct SqlBoundTable {
 MUST_CHECK Status sql_binder_splice(SqlBinder *binder, const SqlText *text, const SqlFacts *facts,
                                     const SqlBoundTable *tables, Arena *arena, SqlText *spliced_out, Error *err);
 
-/* Columns of such a query. Fails with the engine's error, at its place in the user's file where that is known. */
+/* Columns of such a query. Fails with the engine's error, at its place in the user's file where that is known; also
+ * where a text is compared for equality with a number, a truth value, a day or a time, which the engine lets pass: then
+ * with its words about the stricter `<` (sql_comparison.h). */
 MUST_CHECK Status sql_binder_describe(SqlBinder *binder, const SqlText *spliced, Arena *arena,
                                       DuckColumnVec *columns_out, Error *err);
 

@@ -30,6 +30,7 @@ static const DuckColumn order_columns[] = {
     {STR_INIT("id"), STR_INIT("INTEGER")},
     {STR_INIT("amount"), STR_INIT("DECIMAL(18,2)")},
     {STR_INIT("day"), STR_INIT("DATE")},
+    {STR_INIT("name"), STR_INIT("VARCHAR")},
 };
 
 static Status bind(Bound *bound, const char *sql, DuckColumnVec *columns_out) {
@@ -71,9 +72,9 @@ static void check_failure(Bound *bound, const char *sql, SqlBindVerdict verdict,
 }
 
 static void test_columns_have_the_types_that_the_engine_gives(void **state) {
-    check_columns(*state, "SELECT * FROM orders", "id INTEGER, amount DECIMAL(18,2), day DATE");
+    check_columns(*state, "SELECT * FROM orders", "id INTEGER, amount DECIMAL(18,2), day DATE, name VARCHAR");
     check_columns(*state, "SELECT * EXCLUDE (id), sum(amount) OVER () AS total FROM raw.orders AS o",
-                  "amount DECIMAL(18,2), day DATE, total DECIMAL(38,2)");
+                  "amount DECIMAL(18,2), day DATE, name VARCHAR, total DECIMAL(38,2)");
     check_columns(*state, "WITH a AS (SELECT day, count(*) AS n FROM orders GROUP BY day) SELECT * FROM a",
                   "day DATE, n BIGINT");
     check_columns(*state, "SELECT orders.id, x.day FROM orders JOIN orders AS x USING (id)", "id INTEGER, day DATE");
@@ -102,11 +103,75 @@ static void test_a_setting_of_the_engine_counts_and_an_unknown_one_does_not_harm
     check_columns(bound, "SELECT 7 / 2 AS half", "half INTEGER");
 }
 
+static void test_a_text_that_is_compared_with_another_type_is_wrong(void **state) {
+    static const struct {
+        const char *sql;
+        size_t column;
+    } cases[] = {
+        {"SELECT id FROM orders WHERE name = id", 34},
+        {"SELECT id FROM orders WHERE day <> lower(name)", 33},
+        {"SELECT (name == amount * 2) AS b FROM orders", 14},
+        {"SELECT a.id FROM orders a LEFT JOIN orders b ON a.day = b.day AND a.name != b.id", 74},
+        {"SELECT id FROM orders WHERE name NOT IN (SELECT id FROM orders)", 34},
+        {"WITH c AS (SELECT name AS n FROM orders) SELECT id FROM orders WHERE id IN (FROM c)", 73},
+        {"SELECT id FROM orders WHERE name = 1 + 1 AND id = name", 49},
+        {"SELECT id FROM orders WHERE name = now()", 34},
+        {"SELECT 1 AS a FROM orders JOIN (SELECT name AS id, day FROM orders) AS b USING (id)", 81},
+        {"SELECT 1 AS a FROM orders LEFT OUTER JOIN (SELECT id AS name, day FROM orders) AS b USING (name, day)", 92},
+        {"SELECT id FROM orders WHERE name = (day = '2026-01-01')", 34},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_failure(*state, cases[i].sql, SQL_BIND_WRONG, "", cases[i].column);
+    }
+}
+
+static void test_what_the_engine_need_not_cast_row_by_row_is_not_wrong(void **state) {
+    static const char *const conditions[] = {
+        "name = 'a'",
+        "id = '1'",
+        "day = '2026-01-01'",
+        "id = amount",
+        "day = now()",
+        "name = 1",
+        "-1 = name",
+        "name = NULL",
+        "name = true",
+        "name = id::VARCHAR",
+        "name::DATE = day",
+        "name = name || id",
+        "id IN (1, 2)",
+        "name IN (SELECT name FROM orders)",
+        "(id, name) IN (SELECT id, name FROM orders)",
+        "name = getvariable('x')",
+        "id = ANY([1, 2])",
+        "name = gen_random_uuid()",
+        "name IS NOT DISTINCT FROM name",
+        "EXISTS (FROM orders x WHERE x.id = orders.id)",
+    };
+    for (size_t i = 0; i < COUNT_OF(conditions); i++) {
+        SqlFixture *f = ((Bound *)*state)->fixture;
+        Str sql = str_format(f->arena, "SELECT id FROM orders WHERE %s", conditions[i]);
+        check_columns(*state, str_to_c(f->arena, sql), "id INTEGER");
+    }
+    check_columns(*state, "SELECT a = b FROM (SELECT 1 AS a, 2 AS b)", "(a = b) BOOLEAN");
+    check_columns(*state, "SELECT a.id FROM orders a FULL JOIN orders b ON a.id = b.id", "id INTEGER");
+    check_columns(*state,
+                  "SELECT a.id FROM orders a FULL JOIN orders b USING (id, name) RIGHT JOIN orders c USING (id)",
+                  "id INTEGER");
+    check_columns(*state, "SELECT a.id FROM orders a SEMI JOIN orders b USING (name)", "id INTEGER");
+    check_columns(*state, "SELECT COLUMNS(c -> c = lower('ID')) FROM orders", "id INTEGER");
+    check_columns(*state, "SELECT id FROM orders a ASOF JOIN orders b USING (id, day)", "id INTEGER");
+    check_columns(*state, "SELECT a.id FROM orders a ASOF JOIN orders b ON a.name = b.name AND a.day >= b.day",
+                  "id INTEGER");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns_have_the_types_that_the_engine_gives),
         cmocka_unit_test(test_a_failure_names_what_is_wrong_and_where),
         cmocka_unit_test(test_what_only_a_warehouse_can_tell_is_undecided),
+        cmocka_unit_test(test_a_text_that_is_compared_with_another_type_is_wrong),
+        cmocka_unit_test(test_what_the_engine_need_not_cast_row_by_row_is_not_wrong),
         cmocka_unit_test(test_a_setting_of_the_engine_counts_and_an_unknown_one_does_not_harm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -113,6 +113,55 @@ def test_columns_of_a_strategy_are_known(project):
     project.ok("apply")
 
 
+# --- Comparisons of unlike types
+
+
+def test_a_text_that_is_compared_with_a_number_is_told_with_place_and_hint(project):
+    line = refusal(project, "SELECT o.id FROM orders o\nJOIN orders x ON o.id = x.name")
+    assert line == (
+        "error: model 'b': Cannot compare values of type INTEGER and type VARCHAR - an explicit cast is required"
+        " (models/b.sql:2:23)"
+    )
+    assert "hint: the engine would cast the text of each row" in project.fails("plan").stderr
+    assert project.json("plan", code=1)["error"]["details"]["line"] == 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_refused"),
+    [
+        ("JOIN c USING (id)", True),
+        ("WHERE o.id IN (SELECT id FROM c)", True),
+        ("JOIN c ON day = c.id", True),
+        ("WHERE (amount > 1) = name", True),
+        ("JOIN c ON o.id = CAST(c.id AS INTEGER)", False),
+        ("JOIN c ON o.name = c.id", False),
+        ("WHERE amount = id", False),
+        ("WHERE day = '2026-01-01' AND id = '1'", False),
+        ("WHERE day = TIMESTAMP '2026-01-01' AND name = 1", False),
+    ],
+)
+def test_only_a_text_that_the_engine_would_cast_row_by_row_is_refused(project, condition, is_refused):
+    files = {
+        "models/orders.sql": ORDERS,
+        "models/c.sql": "/* interlace: {materialise: view} */\nSELECT '1' AS id",
+        "models/b.sql": f"SELECT o.day AS d FROM orders AS o {condition}",
+    }
+    assert ("Cannot compare" in project.write(files).run("plan").stderr) == is_refused
+    project.write({"models/b.sql": f"SELECT 1 AS one, o.day AS d FROM orders AS o {condition}"})
+    assert ("Cannot compare" in project.run("apply").stderr) == is_refused
+
+
+def test_unlike_types_are_left_alone_where_a_column_is_not_known_for_certain(project):
+    project.write(
+        {"models/b.sql": "SELECT t.id FROM somewhere.t AS t JOIN orders AS o ON t.id = o.name AND o.id = o.name"}
+    )
+    project.write({"models/orders.sql": ORDERS})
+    project.ok("plan")
+    null_of_a_view = {"models/v.sql": "/* interlace: {materialise: view} */\nSELECT NULL AS n"}
+    project.write(null_of_a_view | {"models/b.sql": "SELECT name FROM orders JOIN v ON name = n"})
+    project.ok("apply")
+
+
 # --- What a table outside of the project has
 
 

@@ -50,6 +50,44 @@ def test_05_7_5_python_is_opaque_and_traced_by_name(project):
     assert "amount ← raw.amount (opaque)" in project.ok("lineage", "enrich", "-c").stdout
 
 
+DECLARED = (
+    "from interlace import model\n\n\n"
+    '@model(lineage={"revenue": ["raw.amount", "raw.id"], "day": []})\ndef enrich(raw):\n    return raw\n'
+)
+
+
+def test_05_7_declared_lineage_replaces_the_guess(project):
+    project.write(PYTHON | {"models/enrich.py": DECLARED, "models/agg.sql": "SELECT sum(revenue) AS r FROM enrich"})
+    document = project.json("lineage", "enrich", "-c")
+    assert (document["columns"], document["opaque"]) == ({"revenue": ["raw.amount", "raw.id"], "day": []}, False)
+    impact = project.json("impact", "raw.amount")
+    assert [(row["model"], row["column"]) for row in impact["impacted"]] == [("enrich", "revenue"), ("agg", "r")]
+    assert impact["opaque_consumers"] == []
+    project.write({"models/enrich.py": DECLARED.replace("lineage", 'columns=["revenue", "amount"], lineage')})
+    document = project.json("lineage", "enrich", "-c")
+    assert document["columns"]["amount"] == ["raw.amount"]
+    assert document["opaque"]
+
+
+def test_05_7_declared_lineage_is_checked_and_is_no_part_of_the_fingerprint(project):
+    enrich = DECLARED.replace(
+        "return raw", "import pyarrow\n    return pyarrow.table({'revenue': [1.5], 'day': ['x']})"
+    )
+    project.write({"models/raw.sql": PYTHON["models/raw.sql"], "models/enrich.py": enrich}).ok("apply")
+    fingerprint = {row["name"]: row["fingerprint"] for row in project.json("models")}
+    project.write({"models/enrich.py": enrich.replace("raw.id", "raw.idd")})
+    line = project.fails("plan").error_lines[0]
+    assert line.startswith(
+        "error: model 'enrich': lineage of 'revenue' names 'raw.idd', which is no column; it has id, amount"
+    )
+    assert "models/enrich.py:" in line
+    project.write({"models/enrich.py": enrich.replace('"raw.id"', '"ra.id"')})
+    assert "names 'ra.id', which is no <model>.<column>; did you mean 'raw'?" in project.fails("plan").stderr
+    project.write({"models/enrich.py": enrich.replace(', "raw.id"', "")})
+    assert {row["name"]: row["fingerprint"] for row in project.json("models")} == fingerprint
+    assert project.json("plan")["changes"] == []
+
+
 def test_05_7_6_count_beside_an_unknown_column_keeps_all_names(project):
     project.write({"models/m.sql": "SELECT count(*) AS n, x FROM elsewhere GROUP BY x"})
     assert columns(project, "m") == {"n": [], "x": ["elsewhere.x"]}
@@ -59,6 +97,42 @@ def test_05_7_4_a_star_of_an_external_table_takes_the_names_of_the_relation(proj
     project.write({"models/m.sql": "SELECT * FROM (SELECT 1 AS a)", "models/n.sql": "FROM range(2)"}).ok("apply")
     assert columns(project, "n") == {"range": []}
     assert columns(project, "n", "-e", "dev") == {}
+
+
+def test_05_7_columns_of_external_tables_are_the_warehouses_and_are_remembered(project):
+    warehouse = ".interlace/warehouse.duckdb"
+    project.load("CREATE SCHEMA raw; CREATE TABLE raw.events (id INTEGER, kind VARCHAR)", warehouse)
+    project.write({"models/m.sql": "SELECT * FROM raw.events", "models/n.sql": "SELECT id, kind AS k, 1 AS one FROM m"})
+    known = {"id": ["raw.events.id"], "kind": ["raw.events.kind"]}
+    with project.warehouse(warehouse, read_only=False):  # somebody else holds it, and nothing is remembered yet
+        document = project.json("lineage", "m", "-c")
+        assert (document["columns"], document["opaque"]) == ({}, True)
+    document = project.json("lineage", "m", "-c")
+    assert (document["columns"], document["opaque"]) == (known, False)
+    with project.warehouse(warehouse, read_only=False):
+        assert columns(project, "m") == known
+        assert [row["column"] for row in project.json("impact", "m.kind")["impacted"]] == ["k"]
+        assert "it has id, kind" in project.fails("impact", "m.nosuch").stderr
+
+
+def test_05_7_lineage_that_is_remembered_follows_every_change(project):
+    project.write({"models/a.sql": "SELECT 1 AS x, 2 AS y", "models/b.sql": "SELECT * FROM a"})
+    assert columns(project, "b") == {"x": ["a.x"], "y": ["a.y"]}
+    project.write({"models/a.sql": "SELECT 1 AS x, 3 AS z"})
+    assert columns(project, "b") == {"x": ["a.x"], "z": ["a.z"]}
+    project.write({"models/b.sql": "SELECT z AS x FROM a"})
+    assert columns(project, "b") == columns(project, "b", "--no-cache") == {"x": ["a.z"]}
+    cache = project.root / ".interlace/cache/lineage.bin"
+    cache.write_bytes(cache.read_bytes()[:-9])
+    assert columns(project, "b") == {"x": ["a.z"]}
+
+
+def test_05_9_lineage_needs_no_warehouse(project):
+    warehouse = ".interlace/warehouse.duckdb"
+    project.write(CHAIN).load("CREATE SCHEMA s", warehouse)
+    with project.warehouse(warehouse, read_only=False):
+        assert project.json("lineage", "agg")["upstream"] == ["raw"]
+        assert project.ok("lineage", "agg").stderr == ""
 
 
 def test_05_8_1_a_chain_names_the_edges(project):

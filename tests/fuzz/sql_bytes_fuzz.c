@@ -2,6 +2,7 @@
  * read. */
 #include "sql/query_engine.h"
 #include "sql/query_facts.h"
+#include "sql/query_lineage_codec.h"
 #include "sql/sql_facts_codec.h"
 
 #include <stdint.h>
@@ -17,10 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     EngineReply reply = {0};
     SqlFacts facts = {0};
     SqlAnalysis analysis = {0};
+    QueryLineage lineage = {0};
     if (!failed(query_read_reply(sql, bytes, arena, &reply, &err)) && reply.query != NULL &&
         failed(query_facts(reply.query, sql, arena, &facts, &err))) {
         return 0;
     }
     (void)sql_analysis_decode(bytes, arena, &analysis);
+    (void)query_lineage_decode(bytes, arena, &lineage);
     return 0;
 }
