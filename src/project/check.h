@@ -68,6 +68,11 @@ typedef struct CheckContext {
 /* The query with one integer column `failures`. Not for CHECK_PYTHON. */
 MUST_CHECK Status check_compile(const Check *check, const CheckContext *context, Arena *arena, SqlText *query_out,
                                 Error *err);
+/* Does it judge each row by that row alone? Such checks of one model can be counted together. */
+bool check_judges_rows(const Check *check);
+/* One query for several of them: a row with an integer column each, in their order. */
+MUST_CHECK Status check_compile_together(const Check *const *checks, size_t count, const CheckContext *context,
+                                         Arena *arena, SqlText *query_out, Error *err);
 /* The query that gives the failing rows, at most `limit`; an empty text when the check judges the table as a whole. */
 MUST_CHECK Status check_failing_rows_query(const Check *check, const CheckContext *context, size_t limit, Arena *arena,
                                            SqlText *query_out, Error *err);

@@ -223,9 +223,9 @@ static Status bad_expression(QueryWriter *writer, Error *err) {
 
 /* ---- Queries */
 
-static Status append_bad_rows(QueryWriter *writer, Status (*write_bad)(QueryWriter *, Error *), Error *err) {
-    append_from(writer);
-    strbuf_text(&writer->own, " WHERE (");
+/* "(bad)", or "(bad) AND (where)". */
+static Status append_bad(QueryWriter *writer, Status (*write_bad)(QueryWriter *, Error *), Error *err) {
+    strbuf_text(&writer->own, "(");
     TRY(write_bad(writer, err));
     strbuf_text(&writer->own, ")");
     if (writer->check->where_sql == NULL) {
@@ -233,6 +233,12 @@ static Status append_bad_rows(QueryWriter *writer, Status (*write_bad)(QueryWrit
     }
     strbuf_text(&writer->own, " AND ");
     return append_predicate(writer, writer->check->where_sql, err);
+}
+
+static Status append_bad_rows(QueryWriter *writer, Status (*write_bad)(QueryWriter *, Error *), Error *err) {
+    append_from(writer);
+    strbuf_text(&writer->own, " WHERE ");
+    return append_bad(writer, write_bad, err);
 }
 
 /* NULLs group together, so two NULL keys are one duplicate. */
@@ -353,6 +359,31 @@ Status check_compile(const Check *check, const CheckContext *context, Arena *are
     } else {
         TRY(compiler->count(&writer, err));
     }
+    *query_out = take_query(&writer);
+    return OK;
+}
+
+static bool has_tables(const CheckSql *sql) {
+    return sql != NULL && sql->facts->tables.count > 0;
+}
+
+bool check_judges_rows(const Check *check) {
+    return compilers[check->type].bad != NULL && check->type != CHECK_RELATIONSHIPS &&
+           !has_tables(check->expression_sql) && !has_tables(check->where_sql);
+}
+
+Status check_compile_together(const Check *const *checks, size_t count, const CheckContext *context, Arena *arena,
+                              SqlText *query_out, Error *err) {
+    assert(count > 0);
+    AUTO(query_writer) QueryWriter writer = {.arena = arena, .context = context};
+    for (size_t i = 0; i < count; i++) {
+        assert(check_judges_rows(checks[i]));
+        writer.check = checks[i];
+        strbuf_text(&writer.own, i == 0 ? "SELECT count(CASE WHEN " : ", count(CASE WHEN ");
+        TRY(append_bad(&writer, compilers[checks[i]->type].bad, err));
+        strbuf_text(&writer.own, " THEN 1 END)");
+    }
+    append_from(&writer);
     *query_out = take_query(&writer);
     return OK;
 }

@@ -49,6 +49,7 @@ static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
         .fingerprint = build->task->model->fingerprint,
         .trigger = trigger_of(context),
         .strict = context->options->strict,
+        .one_by_one = build->checks_one_by_one,
         .is_cancelled = context->is_stopping,
         .cancel_context = context->stop_context,
     };
@@ -144,6 +145,19 @@ static Status build_then_check(Build *build, Error *err) {
     return build_record_snapshot(build, true, err);
 }
 
+/* Checks of a view may have shared a scan: which of them it was is not known. */
+static bool can_tell_checks_apart(const Build *build) {
+    return !build->checks_one_by_one && build->task->model->materialise == MATERIALISE_VIEW;
+}
+
+static Status build_checked(Build *build, Error *err);
+
+/* The view is made once more, and its checks are run one by one. */
+static Status build_checked_again(Build *build, Error *err) {
+    build->checks_one_by_one = true;
+    return build_checked(build, err);
+}
+
 static Status build_checked(Build *build, Error *err) {
     bool transaction_lost = false;
     TRY(engine_begin(build->connection, err));
@@ -153,7 +167,7 @@ static Status build_checked(Build *build, Error *err) {
     }
     if (transaction_lost) {
         engine_rollback(build->connection);
-        return build_then_check(build, err);
+        return can_tell_checks_apart(build) ? build_checked_again(build, err) : build_then_check(build, err);
     }
     TRY(build_record_checks(build, err));
     AUTO(error) Error blocked = {0};

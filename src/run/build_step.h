@@ -21,7 +21,8 @@ typedef struct Build {
     WindowScanVec scans;    /* incremental SQL models: what each window cuts */
     DuckColumnVec columns;
     Str columns_json;
-    bool is_recorded;      /* the snapshot, verified */
+    bool is_recorded; /* the snapshot, verified */
+    bool checks_one_by_one;
     PhysicalWork physical; /* indexes and constraints of the target */
 
     /* Of the transaction at hand. */

@@ -65,6 +65,97 @@ static void sample_failing_rows(const CheckRun *run, const Check *check, Arena *
     }
 }
 
+/* ---- Several checks in one scan. Only of a view, whose query each of them would run again: of a table each scan reads
+ * its own columns alone, and where the engine's statistics answer it reads nothing, which is the quicker way. */
+
+typedef struct CheckScan {
+    const Check **checks;
+    size_t count;
+    int64_t *failures; /* of each; NULL: they are to be run one by one */
+    double seconds;    /* of each */
+} CheckScan;
+
+static bool is_wanted(const CheckRun *run, const Check *check) {
+    return run->only.size == 0 || str_equal(run->only, check->name);
+}
+
+/* One that does not bind by itself is left out: it would take the others with it. */
+static bool binds(const CheckRun *run, const Check *check, const CheckContext *context) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error unused = {0};
+    SqlText query = {0};
+    DuckColumnVec columns = {0};
+    return !failed(check_compile(check, context, arena, &query, &unused)) &&
+           !failed(engine_describe(run->connection, &query, arena, &columns, &unused));
+}
+
+static CheckScan choose_scan(const CheckRun *run, const CheckContext *context, Arena *arena) {
+    CheckScan scan = {.checks = ARENA_NEW_ARRAY(arena, const Check *, run->model->checks.count)};
+    bool is_shared = run->model->materialise == MATERIALISE_VIEW && !run->one_by_one;
+    for (size_t i = 0; i < run->model->checks.count && is_shared; i++) {
+        const Check *check = run->model->checks.items[i];
+        if (is_wanted(run, check) && check_judges_rows(check) && binds(run, check, context)) {
+            scan.checks[scan.count++] = check;
+        }
+    }
+    return scan;
+}
+
+static Status read_failures(const DuckRows *rows, CheckScan *scan, Arena *arena, Error *err) {
+    int64_t *failures = ARENA_NEW_ARRAY(arena, int64_t, scan->count);
+    for (size_t i = 0; i < scan->count; i++) {
+        if (!str_to_int64(duck_cell(rows, 0, i)->text, &failures[i])) {
+            return error_set(err, ERROR_INTERNAL, "a count of failures is no number");
+        }
+    }
+    scan->failures = failures;
+    return OK;
+}
+
+/* A statement that fails says nothing of the single checks: they are then run one by one. */
+static Status run_scan(const CheckRun *run, Arena *arena, CheckScan *scan_out, Error *err) {
+    AUTO(error) Error fault = {0};
+    RelationMap relations = *run->relations;
+    CheckContext context = check_context(run, &relations);
+    CheckScan scan = choose_scan(run, &context, arena);
+    if (scan.count > 1) {
+        int64_t started_us = clock_monotonic_us();
+        SqlText query = {0};
+        DuckRows rows = {0};
+        if (!failed(check_compile_together(scan.checks, scan.count, &context, arena, &query, &fault)) &&
+            !failed(engine_query(run->connection, &query, arena, &rows, &fault))) {
+            TRY(read_failures(&rows, &scan, arena, err));
+        }
+        scan.seconds = (double)(clock_monotonic_us() - started_us) / 1e6 / (double)scan.count;
+    }
+    if (fault.kind == ERROR_INTERRUPTED) {
+        error_move(err, &fault);
+        return FAILED;
+    }
+    *scan_out = scan;
+    return OK;
+}
+
+/* NULL: the scan did not count it. */
+static const int64_t *failures_in_scan(const CheckScan *scan, const Check *check) {
+    for (size_t i = 0; i < scan->count && scan->failures != NULL; i++) {
+        if (scan->checks[i] == check) {
+            return &scan->failures[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- One check */
+
+static void set_failures(const CheckRun *run, const Check *check, int64_t failures, Arena *arena,
+                         CheckOutcome *outcome_out) {
+    *outcome_out = (CheckOutcome){.status = failures == 0 ? STR("passed") : STR("failed"), .failures = failures};
+    if (failures > 0) {
+        sample_failing_rows(run, check, arena, outcome_out);
+    }
+}
+
 /* Binding comes first by itself: a check that does not bind leaves the transaction alive, one that fails while it runs
  * does not (facts/duckdb.md §5). */
 static Status run_declared(const CheckRun *run, const Check *check, Arena *arena, CheckOutcome *outcome_out,
@@ -89,10 +180,7 @@ static Status run_declared(const CheckRun *run, const Check *check, Arena *arena
         *outcome_out = outcome_of_error(&fault, arena);
         return OK;
     }
-    *outcome_out = (CheckOutcome){.status = failures == 0 ? STR("passed") : STR("failed"), .failures = failures};
-    if (failures > 0) {
-        sample_failing_rows(run, check, arena, outcome_out);
-    }
+    set_failures(run, check, failures, arena, outcome_out);
     return OK;
 }
 
@@ -166,19 +254,28 @@ static CheckResult result_of(const CheckRun *run, const Check *check, const Chec
 
 Status check_runner_run(const CheckRun *run, Arena *arena, CheckResultVec *results_out, bool *transaction_lost_out,
                         Error *err) {
+    CheckScan scan = {0};
+    TRY(run_scan(run, arena, &scan, err));
+    if (engine_transaction_is_lost(run->connection)) {
+        *transaction_lost_out = true;
+        return OK;
+    }
     for (size_t i = 0; i < run->model->checks.count; i++) {
         const Check *check = run->model->checks.items[i];
-        if (run->only.size > 0 && !str_equal(run->only, check->name)) {
+        if (!is_wanted(run, check)) {
             continue;
         }
         int64_t started_us = clock_monotonic_us();
         CheckOutcome outcome = {0};
-        if (check->type == CHECK_PYTHON) {
+        const int64_t *failures = failures_in_scan(&scan, check);
+        if (failures != NULL) {
+            set_failures(run, check, *failures, arena, &outcome);
+        } else if (check->type == CHECK_PYTHON) {
             TRY(run_python(run, check, arena, &outcome, err));
         } else {
             TRY(run_declared(run, check, arena, &outcome, err));
         }
-        double seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
+        double seconds = (double)(clock_monotonic_us() - started_us) / 1e6 + (failures != NULL ? scan.seconds : 0);
         check_result_vec_push(arena, results_out, result_of(run, check, &outcome, seconds));
         if (engine_transaction_is_lost(run->connection)) {
             *transaction_lost_out = true;

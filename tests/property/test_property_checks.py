@@ -329,3 +329,62 @@ def test_05_2_checks_match_an_oracle(make_project, data):
         if found.get(name) != expected[name]
     ]
     assert not wrong
+
+
+# --- Several checks in one scan
+
+
+def failing_check(chance, number):
+    """One that the engine refuses, or that fails while it runs, on some rows at least."""
+    declared = chance.one(
+        [
+            {"type": "expression", "expression": "nosuch > 1"},
+            {"type": "expression", "expression": "CAST(s AS INTEGER) > 0"},
+            {"type": "expression", "expression": "CAST(n AS UTINYINT) >= 0"},
+            {"type": "not_null", "column": "nosuch"},
+            {"type": "range", "column": "n", "min": 0, "where": "s = 1"},
+            {"type": "accepted_values", "column": "d", "values": ["no date"]},
+        ]
+    )
+    return {**declared, "severity": "warn", "name": f"c{number}"}
+
+
+def recorded(project, model, count):
+    """The newest outcomes of a model."""
+    records = project.json("checks", "list", "--model", model, "--limit", count)
+    return [(r["check_name"], r["status"], r["failures"]) for r in records]
+
+
+@examples(5)
+@given(data=st.data())
+def test_05_3_checks_of_a_view_in_one_scan_come_out_as_those_of_a_table_one_by_one(make_project, data):
+    chance = Chance(data)
+    rows = [{name: chance.one(DOMAINS[name]) for name in TYPES} for _ in range(chance.number(0, 6))]
+    declared = []
+    for number in range(8):
+        if chance.one_in(4):
+            declared.append(failing_check(chance, number))
+            continue
+        check, _ = random_check(chance, rows, [{"k": 1, "t": "a"}])
+        (check if "type" in check else next(iter(check.values())))["name"] = f"c{number}"
+        declared.append(check)
+    files = {
+        f"models/{name}.sql": f"/* {json.dumps({'interlace': {'materialise': kind, 'checks': declared}})} */\nSELECT * FROM src"
+        for name, kind in (("a_view", "view"), ("a_table", "virtual"))
+    }
+    files["models/src.sql"] = table_sql(rows)
+    files["models/parent.sql"] = "SELECT 1::BIGINT AS k, 'a' AS t"
+    project = make_project(files, name=f"scan{next(serial)}")
+    note("\n".join(map(json.dumps, declared)) + "\n" + files["models/src.sql"])
+    project.json("apply")
+    one_by_one = recorded(project, "a_table", len(declared))
+    assert len(one_by_one) == len(declared)
+    assert recorded(project, "a_view", len(declared)) == one_by_one
+    # Served ones: what a check costs is rolled back, and recorded as far as it went.
+    for name in ("a_view", "a_table"):
+        project.run("run", "-s", name)
+    assert recorded(project, "a_view", 2 * len(declared)) == recorded(project, "a_table", 2 * len(declared))
+    ad_hoc = {"a_view": [], "a_table": []}
+    for check in project.run("checks", "run", "--json").json:
+        ad_hoc[check["model"]].append((check["name"], check["status"], check["failures"]))
+    assert ad_hoc["a_view"] == ad_hoc["a_table"] == one_by_one[::-1]

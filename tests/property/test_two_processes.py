@@ -34,7 +34,7 @@ from test_property_apply import HOOKS
 
 SECONDS = float(os.environ.get("INTERLACE_GAME_SECONDS", "0"))
 SEED = int(os.environ.get("INTERLACE_GAME_SEED", "0")) or (time.time_ns() if SECONDS else 7)
-ROUNDS = 4 if SANITIZED else 12
+ROUNDS = 3 if SANITIZED else 8
 ENVIRONMENTS = ("prod", "dev")
 TRAPS = [*HOOKS, "gc.taken", "gc.drop"]
 ACTIONS = ["apply", "apply", "apply", "run", "run", "gc", "rollback", "rollback", "drop", "promote", "plan"]
