@@ -280,7 +280,7 @@ VOLATILE = (
     (re.compile("─+"), "───"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?"), "2026-01-01T00:00:00Z"),
     (re.compile(r'"(seconds|elapsed_ms|at|ts)": [\d.]+'), r'"\1": 0'),
-    (re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16}\b"), "0123456789abcdef"),
+    (re.compile(r"(?<![0-9a-z])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16}(?![0-9a-z])"), "0123456789abcdef"),
     (re.compile(r"v\d+\.\d+\.\d+\b"), "v0.0.0"),
 )
 
