@@ -1,6 +1,6 @@
-/* First the snapshots go, in one transaction of the state, each leaving a record in its place; then the relations, one
- * by one, each once more looked up in the state; then all records are marked. So a process that dies anywhere leaves
- * only work for the next gc, and nothing that a pointer, a snapshot or a view of one needs is ever dropped. */
+/* First the snapshots go, in one transaction of the state, each leaving a record in its place; then the relations, many
+ * in a transaction, each once more looked up in the state; then all records are marked. So a process that dies anywhere
+ * leaves only work for the next gc, and nothing that a pointer, a snapshot or a view of one needs is ever dropped. */
 #include "run/gc.h"
 
 #include "base/test_hooks.h"
@@ -9,6 +9,7 @@
 
 #define SCRATCH_SCHEMA "interlace__xfer"
 #define DAY_US (INT64_C(86400) * 1000000)
+#define DROPS_A_TRANSACTION ((size_t)100) /* a transaction each costs three times the drops themselves */
 
 typedef struct Gc {
     Session *session;
@@ -18,6 +19,7 @@ typedef struct Gc {
     EngineConnection *connection; /* NULL: there is no warehouse */
     Str engine;
     OwnedRelationVec owned;
+    StrMap *owned_by_key;    /* relation_key → OwnedRelation */
     bool *is_doomed;         /* an owned relation each: it goes */
     DroppedRelationVec gone; /* what the state is told in the end */
     TimeUs now;
@@ -34,31 +36,33 @@ static Status begin(Gc *gc, Error *err) {
     return command_lock(gc->session, STR("gc"), gc->request->lock_timeout_us, &gc->state, &gc->lock, err);
 }
 
-static Status open_warehouse(Gc *gc, Error *err) {
-    Engine *engine = NULL;
-    TRY(session_engine(gc->session, gc->request->dry_run, &engine, err));
-    gc->engine = engine_name(engine);
-    if (!engine_database_exists(engine)) {
-        return OK;
-    }
-    TRY(engine_connect(engine, &gc->connection, err));
-    return engine_owned_relations(gc->connection, gc->arena, &gc->owned, err);
-}
-
-/* ---- Which relations go */
-
 static Str relation_key(const Gc *gc, Str schema, Str name) {
     return str_format(gc->arena, STR_FMT "." STR_FMT, STR_ARG(schema), STR_ARG(name));
 }
 
-static size_t find_owned(const Gc *gc, Str schema, Str name) {
+static Status open_warehouse(Gc *gc, Error *err) {
+    Engine *engine = NULL;
+    TRY(session_engine(gc->session, gc->request->dry_run, &engine, err));
+    gc->engine = engine_name(engine);
+    gc->owned_by_key = str_map_create(gc->arena, STR_MAP_FOLD);
+    if (!engine_database_exists(engine)) {
+        return OK;
+    }
+    TRY(engine_connect(engine, &gc->connection, err));
+    TRY(engine_owned_relations(gc->connection, gc->arena, &gc->owned, err));
     for (size_t i = 0; i < gc->owned.count; i++) {
         SqlRelation relation = gc->owned.items[i].relation;
-        if (str_equal_fold(relation.schema, schema) && str_equal_fold(relation.name, name)) {
-            return i;
-        }
+        str_map_put(gc->owned_by_key, relation_key(gc, relation.schema, relation.name), &gc->owned.items[i]);
     }
-    return gc->owned.count;
+    return OK;
+}
+
+/* ---- Which relations go */
+
+/* Its index; the count when there is none. */
+static size_t find_owned(const Gc *gc, Str schema, Str name) {
+    const OwnedRelation *found = str_map_find(gc->owned_by_key, relation_key(gc, schema, name));
+    return found == NULL ? gc->owned.count : (size_t)(found - gc->owned.items);
 }
 
 static bool is_read_by_kept_view(const Gc *gc, size_t index) {
@@ -172,37 +176,103 @@ static Status drop_relation(Gc *gc, const OwnedRelation *relation, Error *err) {
     return engine_drop_relation(gc->connection, relation->kind, relation->relation, err);
 }
 
-static Status drop_one(Gc *gc, const OwnedRelation *relation, Error *err) {
-    Str schema = relation->relation.schema, name = relation->relation.name;
-    Str shown =
-        str_format(gc->arena, STR_FMT ":" STR_FMT "." STR_FMT, STR_ARG(gc->engine), STR_ARG(schema), STR_ARG(name));
-    if (gc->lock == NULL) {
-        str_vec_push(gc->arena, &gc->out->dropped, shown);
-        return OK;
-    }
-    bool is_recorded = false;
+static Str shown_relation(const Gc *gc, const OwnedRelation *relation) {
+    return str_format(gc->arena, STR_FMT ":" STR_FMT "." STR_FMT, STR_ARG(gc->engine),
+                      STR_ARG(relation->relation.schema), STR_ARG(relation->relation.name));
+}
+
+static void note_dropped(Gc *gc, const OwnedRelation *relation) {
+    str_vec_push(gc->arena, &gc->out->dropped, shown_relation(gc, relation));
+    note_gone(gc, relation->relation.schema, relation->relation.name);
+}
+
+static void drop_alone(Gc *gc, const OwnedRelation *relation) {
     AUTO(error) Error reason = {0};
-    TRY(state_lock_check(gc->lock, err));
-    TRY(state_relation_is_recorded(gc->state, gc->engine, schema, name, &is_recorded, err));
-    if (!is_recorded && failed(drop_relation(gc, relation, &reason))) {
+    if (failed(drop_relation(gc, relation, &reason))) {
+        Str shown = shown_relation(gc, relation);
         str_vec_push(gc->arena, &gc->out->failed,
                      str_format(gc->arena, STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(reason.message)));
-        return OK;
+        return;
     }
-    if (!is_recorded) {
-        str_vec_push(gc->arena, &gc->out->dropped, shown);
+    note_dropped(gc, relation);
+}
+
+static Status drop_each(Gc *gc, const OwnedRelationVec *relations, Error *err) {
+    for (size_t i = 0; i < relations->count; i++) {
+        TRY(drop_relation(gc, &relations->items[i], err));
     }
-    note_gone(gc, schema, name);
+    return OK;
+}
+
+static Status drop_together(Gc *gc, const OwnedRelationVec *relations, Error *err) {
+    TRY(engine_begin(gc->connection, err));
+    if (failed(drop_each(gc, relations, err))) {
+        engine_rollback(gc->connection);
+        return FAILED;
+    }
+    return engine_commit(gc->connection, err);
+}
+
+/* One that a snapshot has got since is not dropped. */
+static Status without_recorded(Gc *gc, OwnedRelationVec *relations, Error *err) {
+    DroppedRelationVec listed = {0}, recorded = {0};
+    StrMap *kept = str_map_create(gc->arena, STR_MAP_FOLD);
+    size_t count = 0;
+    for (size_t i = 0; i < relations->count; i++) {
+        SqlRelation relation = relations->items[i].relation;
+        dropped_relation_vec_push(
+            gc->arena, &listed,
+            (DroppedRelation){.engine = gc->engine, .schema = relation.schema, .name = relation.name});
+    }
+    TRY(state_recorded_relations(gc->state, &listed, gc->arena, &recorded, err));
+    for (size_t i = 0; i < recorded.count; i++) {
+        note_gone(gc, recorded.items[i].schema, recorded.items[i].name);
+        str_map_put(kept, relation_key(gc, recorded.items[i].schema, recorded.items[i].name), kept);
+    }
+    for (size_t i = 0; i < relations->count; i++) {
+        SqlRelation relation = relations->items[i].relation;
+        if (!str_map_contains(kept, relation_key(gc, relation.schema, relation.name))) {
+            relations->items[count++] = relations->items[i];
+        }
+    }
+    relations->count = count;
+    return OK;
+}
+
+/* When one cannot be dropped, the others still are. */
+static Status drop_some(Gc *gc, OwnedRelationVec *relations, Error *err) {
+    AUTO(error) Error reason = {0};
+    TRY(state_lock_check(gc->lock, err));
+    TRY(without_recorded(gc, relations, err));
+    bool is_done = !failed(drop_together(gc, relations, &reason));
+    for (size_t i = 0; i < relations->count; i++) {
+        if (is_done) {
+            note_dropped(gc, &relations->items[i]);
+        } else {
+            drop_alone(gc, &relations->items[i]);
+        }
+    }
     return OK;
 }
 
 static Status drop_all_of(Gc *gc, RelationKind kind, Error *err) {
+    OwnedRelationVec batch = {0};
     for (size_t i = 0; i < gc->owned.count; i++) {
-        if (gc->is_doomed[i] && gc->owned.items[i].kind == kind) {
-            TRY(drop_one(gc, &gc->owned.items[i], err));
+        const OwnedRelation *relation = &gc->owned.items[i];
+        if (!gc->is_doomed[i] || relation->kind != kind) {
+            continue;
+        }
+        if (gc->lock == NULL) {
+            str_vec_push(gc->arena, &gc->out->dropped, shown_relation(gc, relation));
+            continue;
+        }
+        owned_relation_vec_push(gc->arena, &batch, *relation);
+        if (batch.count == DROPS_A_TRANSACTION) {
+            TRY(drop_some(gc, &batch, err));
+            batch.count = 0;
         }
     }
-    return OK;
+    return batch.count == 0 ? OK : drop_some(gc, &batch, err);
 }
 
 /* ---- All */

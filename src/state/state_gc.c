@@ -80,34 +80,58 @@ Status state_gc_undropped(StateStore *store, Arena *arena, ReclaimedSnapshotVec 
     return OK;
 }
 
-static Status mark_dropped(StateStore *store, const DroppedRelation *relation, Error *err) {
-    StateValue values[] = {state_text(relation->engine), state_text(relation->schema), state_text(relation->name)};
+/* Thousands of relations against thousands of records: they stand in a table of this connection, with a key. */
+static Status list_relations(StateStore *store, const DroppedRelationVec *relations, Error *err) {
     TRY(state_execute(store,
-                      "UPDATE reclaimed SET is_dropped = 1 WHERE engine = ?1 AND physical_schema = ?2"
-                      " AND physical_name = ?3",
-                      values, COUNT_OF(values), err));
-    return state_execute(store, "DELETE FROM orphans WHERE engine = ?1 AND schema = ?2 AND name = ?3", values,
-                         COUNT_OF(values), err);
+                      "CREATE TEMP TABLE IF NOT EXISTS listed (engine TEXT, schema TEXT, name TEXT,"
+                      " PRIMARY KEY (engine, schema, name)) WITHOUT ROWID",
+                      NO_VALUES, err));
+    TRY(state_execute(store, "DELETE FROM temp.listed", NO_VALUES, err));
+    for (size_t i = 0; i < relations->count; i++) {
+        const DroppedRelation *relation = &relations->items[i];
+        TRY(state_execute(
+            store, "INSERT OR IGNORE INTO temp.listed (engine, schema, name) VALUES (?1, ?2, ?3)",
+            VALUES(state_text(relation->engine), state_text(relation->schema), state_text(relation->name)), err));
+    }
+    return OK;
 }
 
 Status state_gc_dropped(StateStore *store, StateLock *lock, const DroppedRelationVec *relations, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_fenced_begin(&transaction, store, lock, err));
-    for (size_t i = 0; i < relations->count; i++) {
-        TRY(mark_dropped(store, &relations->items[i], err));
-    }
+    TRY(list_relations(store, relations, err));
+    TRY(state_execute(store,
+                      "UPDATE reclaimed SET is_dropped = 1 WHERE (engine, physical_schema, physical_name) IN"
+                      " (SELECT engine, schema, name FROM temp.listed)",
+                      NO_VALUES, err));
+    TRY(state_execute(store,
+                      "DELETE FROM orphans WHERE (engine, schema, name) IN"
+                      " (SELECT engine, schema, name FROM temp.listed)",
+                      NO_VALUES, err));
     return state_transaction_commit(&transaction, err);
 }
 
-Status state_relation_is_recorded(StateStore *store, Str engine, Str schema, Str name, bool *is_recorded_out,
-                                  Error *err) {
-    int64_t count;
-    TRY(state_query_int(store,
-                        "SELECT count(*) FROM snapshots WHERE engine = ?1 AND physical_schema = ?2"
-                        " AND physical_name = ?3",
-                        VALUES(state_text(engine), state_text(schema), state_text(name)), &count, err));
-    *is_recorded_out = count > 0;
-    return OK;
+static void read_relation(sqlite3_stmt *row, Arena *arena, void *rows) {
+    DroppedRelation relation = {
+        .engine = state_column_text(row, 0, arena),
+        .schema = state_column_text(row, 1, arena),
+        .name = state_column_text(row, 2, arena),
+    };
+    dropped_relation_vec_push(arena, rows, relation);
+}
+
+Status state_recorded_relations(StateStore *store, const DroppedRelationVec *relations, Arena *arena,
+                                DroppedRelationVec *recorded_out, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    DroppedRelationVec recorded = {0};
+    TRY(state_transaction_begin(&transaction, store, err));
+    TRY(list_relations(store, relations, err));
+    TRY(state_query(store,
+                    "SELECT DISTINCT engine, physical_schema, physical_name FROM snapshots"
+                    " WHERE (engine, physical_schema, physical_name) IN (SELECT engine, schema, name FROM temp.listed)",
+                    NO_VALUES, read_relation, arena, &recorded, err));
+    *recorded_out = recorded;
+    return state_transaction_commit(&transaction, err);
 }
 
 Status state_orphan_note(StateStore *store, StateLock *lock, Str engine, Str schema, Str name, TimeUs now,

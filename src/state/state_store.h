@@ -216,8 +216,9 @@ typedef struct DroppedRelation {
 DEFINE_VEC(DroppedRelationVec, dropped_relation_vec, DroppedRelation)
 /* These relations are gone, or belong to another snapshot now. One transaction, fenced. */
 MUST_CHECK Status state_gc_dropped(StateStore *store, StateLock *lock, const DroppedRelationVec *relations, Error *err);
-MUST_CHECK Status state_relation_is_recorded(StateStore *store, Str engine, Str schema, Str name, bool *is_recorded_out,
-                                             Error *err);
+/* Those of `relations` that a snapshot has. */
+MUST_CHECK Status state_recorded_relations(StateStore *store, const DroppedRelationVec *relations, Arena *arena,
+                                           DroppedRelationVec *recorded_out, Error *err);
 /* Since when a relation is known to have no snapshot: `now` when it is seen for the first time. Fenced. */
 MUST_CHECK Status state_orphan_note(StateStore *store, StateLock *lock, Str engine, Str schema, Str name, TimeUs now,
                                     TimeUs *seen_at_out, Error *err);
