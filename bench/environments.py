@@ -1,17 +1,9 @@
 """Going back, and cleaning up: a rollback of 200 views, a gc of 5,000 tables, beside the bare statements."""
 
-from measure import least, write
+from measure import wall_at_most, write
 
 VIEWS = 200
 TABLES, VERSIONS = 500, 10
-
-
-def wall_at_most(limit_ms):
-    def judge(runs, floors):
-        wall = least(runs, "wall_ms")
-        return f"{wall / 1000:.2f} s", wall <= limit_ms
-
-    return judge
 
 
 def small_models(project, count, version):

@@ -123,6 +123,14 @@ def cpu_at_most(limit_ms):
     return judge
 
 
+def wall_at_most(limit_ms):
+    def judge(runs, floors):
+        wall = least(runs, "wall_ms")
+        return f"{wall / 1000:.2f} s", wall <= limit_ms
+
+    return judge
+
+
 def build_floors(folder):
     compiler = os.environ.get("CC", "cc")
     read, sql = TREE / "bench/floor_read.c", TREE / "bench/floor.c"

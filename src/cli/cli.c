@@ -105,15 +105,10 @@ Status cli_open_session(Cli *cli, EventSink events, Session **session_out, Error
 }
 
 Status cli_load_config(Cli *cli, ProjectConfig **config_out, ErrorList *faults) {
-    AUTO(error) Error err = {0};
     ConfigOptions options = {
         .root = path_absolute(cli->arena, invocation_text(cli->invocation, OPTION_PATH)),
         .overlay = invocation_text(cli->invocation, OPTION_OVERLAY),
     };
-    if (!file_is_directory(options.root)) {
-        (void)error_set(&err, ERROR_CONFIGURATION, "no interlace project at " STR_FMT, STR_ARG(options.root));
-        return cli_failed(faults, &err);
-    }
     return project_config_load(&options, cli->arena, config_out, faults);
 }
 

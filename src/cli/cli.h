@@ -39,7 +39,7 @@ void cli_line(Cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The same with the words of a glyph around it: see Glyph. */
 Str cli_glyph(const Cli *cli, Glyph name);
 
-/* The project of --path, with the shared options applied. */
+/* What the shared options say of a session, and the session of the project of --path with them. */
 SessionOptions cli_session_options(const Cli *cli, EventSink events);
 MUST_CHECK Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults);
 /* Its configuration alone: for commands that need no model. */

@@ -2,10 +2,10 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/model_text.h"
+#include "cli/rows_text.h"
 #include "cli/table.h"
 #include "cli/text_width.h"
 
-#include "engine/rows_json.h"
 #include "run/diff.h"
 
 #define DIFF_LIMIT_MAX 1000
@@ -106,12 +106,7 @@ static void write_sample(const DuckRows *rows, Str field, JsonWriter *writer) {
     json_key(writer, field);
     json_begin_array(writer);
     for (size_t row = 0; row < rows->row_count; row++) {
-        json_begin_object(writer);
-        for (size_t i = 0; i < rows->columns.count; i++) {
-            json_key(writer, rows->columns.items[i].name);
-            rows_write_cell(duck_cell(rows, row, i), writer);
-        }
-        json_end_object(writer);
+        rows_write_object(rows, row, writer);
     }
     json_end_array(writer);
 }
@@ -245,47 +240,15 @@ static IndexVec shown_columns(Cli *cli, const TableDiff *diff, ComparisonKind ki
     return shown;
 }
 
-static TableCell sample_cell(const DuckCell *cell) {
-    if (cell->kind == DUCK_CELL_NULL) {
-        return CELL_STYLED(STR("NULL"), STYLE_DIM);
-    }
-    return CELL(cell->text.size == 0 ? STR(" ") : cell->text);
-}
-
-static bool is_number_column(const DuckRows *rows, size_t column) {
-    bool is_number = false;
-    for (size_t row = 0; row < rows->row_count; row++) {
-        DuckCellKind kind = duck_cell(rows, row, column)->kind;
-        if (kind == DUCK_CELL_BOOLEAN || kind == DUCK_CELL_TEXT) {
-            return false;
-        }
-        is_number = is_number || kind != DUCK_CELL_NULL;
-    }
-    return is_number;
-}
-
 static void print_sample(Cli *cli, const DiffItem *item, ComparisonKind kind) {
     const DuckRows *rows = &item->diff.samples[kind];
     if (rows->row_count == 0) {
         return;
     }
     IndexVec shown = shown_columns(cli, &item->diff, kind);
-    TableColumn *columns = ARENA_NEW_ARRAY(cli->arena, TableColumn, shown.count);
-    TableCell *cells = ARENA_NEW_ARRAY(cli->arena, TableCell, shown.count);
-    for (size_t i = 0; i < shown.count; i++) {
-        columns[i] = (TableColumn){.title = str_to_c(cli->arena, rows->columns.items[shown.items[i]].name),
-                                   .is_number = is_number_column(rows, shown.items[i])};
-    }
     Str label = kind == ROWS_LEFT_ONLY ? item->left.label : item->right.label;
     Str title = kind == ROWS_CHANGED ? STR("Changed") : str_format(cli->arena, "Only in " STR_FMT, STR_ARG(label));
-    Table *table = table_create(cli->arena, title, columns, shown.count);
-    for (size_t row = 0; row < rows->row_count; row++) {
-        for (size_t i = 0; i < shown.count; i++) {
-            cells[i] = sample_cell(duck_cell(rows, row, shown.items[i]));
-        }
-        table_add(table, cells);
-    }
-    table_write(table, &cli->out, &cli->text);
+    rows_print_table(cli, title, rows, &shown);
 }
 
 static void print_item(Cli *cli, const DiffItem *item) {

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 
+#include "run/command_lock.h"
 #include "run/doctor.h"
 
 /* ---- doctor */
@@ -83,8 +84,8 @@ static void print_unlocked(Cli *cli, const LockState *lock) {
     } else if (!lock->is_held) {
         cli_line(cli, "There is no lock.");
     } else {
-        cli_line(cli, "Removed the lock of `" STR_FMT "` (pid %lld on " STR_FMT "), which is not running any more.",
-                 STR_ARG(lock->holder.command), (long long)lock->holder.pid, STR_ARG(lock->holder.host));
+        cli_line(cli, "Removed the lock of " STR_FMT ", which is not running any more.",
+                 STR_ARG(lock_holder_text(&lock->holder, cli->arena)));
     }
 }
 
@@ -100,10 +101,9 @@ static Status remove_lock(Str path, Error *err) {
     return state_lock_break(state, err);
 }
 
-static Status refuse_unlocking(const LockState *lock, Error *err) {
-    (void)error_set(err, ERROR_LOCK, "the lock is %s `" STR_FMT "` (pid %lld on " STR_FMT ")",
-                    lock->is_dead ? "left behind by" : "held by", STR_ARG(lock->holder.command),
-                    (long long)lock->holder.pid, STR_ARG(lock->holder.host));
+static Status refuse_unlocking(const LockState *lock, Arena *arena, Error *err) {
+    (void)error_set(err, ERROR_LOCK, "the lock is %s " STR_FMT, lock->is_dead ? "left behind by" : "held by",
+                    STR_ARG(lock_holder_text(&lock->holder, arena)));
     error_hint(err, "--yes removes it, if its process is gone");
     return FAILED;
 }
@@ -113,7 +113,7 @@ static Status unlock(Cli *cli, Str path, Error *err) {
     bool is_wanted = invocation_flag(cli->invocation, OPTION_YES);
     TRY(look_at_lock(cli, path, &lock, err));
     if (lock.is_held) {
-        TRY(is_wanted ? remove_lock(path, err) : refuse_unlocking(&lock, err));
+        TRY(is_wanted ? remove_lock(path, err) : refuse_unlocking(&lock, cli->arena, err));
     }
     print_unlocked(cli, &lock);
     return OK;

@@ -41,7 +41,7 @@ static Status read_text(Cli *cli, Str *sql_out, Error *err) {
  */
 
 static void print_table(Cli *cli, const ReadQueryResult *result) {
-    rows_print_table(cli, STR_EMPTY, &result->rows);
+    rows_print_table(cli, STR_EMPTY, &result->rows, NULL);
     rows_print_count(cli, &result->rows, result->is_truncated);
 }
 
@@ -119,16 +119,10 @@ static void print_json(Cli *cli, const ReadQueryResult *result) {
 
 /* One object a row; its keys are the columns' names, which the engine has made unique. */
 static void print_lines(Cli *cli, const ReadQueryResult *result) {
-    const DuckRows *rows = &result->rows;
-    for (size_t row = 0; row < rows->row_count; row++) {
+    for (size_t row = 0; row < result->rows.row_count; row++) {
         JsonWriter writer;
         json_writer_init(&writer, &cli->text, JSON_COMPACT);
-        json_begin_object(&writer);
-        for (size_t i = 0; i < rows->columns.count; i++) {
-            json_key(&writer, rows->columns.items[i].name);
-            rows_write_cell(duck_cell(rows, row, i), &writer);
-        }
-        json_end_object(&writer);
+        rows_write_object(&result->rows, row, &writer);
         strbuf_char(&cli->text, '\n');
     }
 }

@@ -5,7 +5,6 @@
 #include "cli/rows_text.h"
 #include "cli/table.h"
 
-#include "engine/rows_json.h"
 #include "project/check.h"
 #include "run/arrow_type_name.h"
 #include "run/environments.h"
@@ -171,7 +170,7 @@ static void print_text(Cli *cli, const Shown *shown, int64_t rows) {
     }
     if (rows > 0 && shown->preview.unavailable.size == 0) {
         strbuf_char(&cli->text, '\n');
-        rows_print_table(cli, STR("Rows"), &shown->preview.rows);
+        rows_print_table(cli, STR("Rows"), &shown->preview.rows, NULL);
     }
     if (shown->model->kind == MODEL_SQL) {
         cli_line(cli, "\n" STR_FMT, STR_ARG(str_trim(shown->model->query.text)));
@@ -200,30 +199,12 @@ static void write_built(Cli *cli, const Shown *shown, JsonWriter *writer) {
     json_end_object(writer);
 }
 
-static void write_profile(Cli *cli, const Shown *shown, JsonWriter *writer) {
-    static const Str keys[PROFILE_TOTAL] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
-    json_key(writer, STR("profile"));
-    json_begin_array(writer);
-    for (size_t i = 0; i < shown->preview.rows.columns.count; i++) {
-        const DuckColumn *column = &shown->preview.rows.columns.items[i];
-        json_begin_object(writer);
-        json_text_field(writer, STR("column"), column->name);
-        json_text_field(writer, STR("type"), arrow_type_name(column->type, cli->arena));
-        for (size_t k = 0; k < PROFILE_TOTAL; k++) {
-            json_key(writer, keys[k]);
-            rows_write_cell(model_preview_measure(&shown->preview, i, (ProfileMeasure)k), writer);
-        }
-        json_end_object(writer);
-    }
-    json_end_array(writer);
-}
-
 static void write_preview(Cli *cli, const Shown *shown, int64_t rows, JsonWriter *writer) {
     bool is_available = shown->preview.unavailable.size == 0;
     size_t shown_rows = rows > 0 ? shown->preview.rows.row_count : 0;
     json_bool_field(writer, STR("available"), is_available);
     json_optional_text_field(writer, STR("message"), shown->preview.unavailable);
-    write_profile(cli, shown, writer);
+    rows_write_profile(&shown->preview, cli->arena, writer);
     json_key(writer, STR("rows"));
     json_begin_array(writer);
     for (size_t i = 0; i < shown_rows; i++) {

@@ -1,6 +1,7 @@
 /* Tools about one model that no command has. */
 #include "cli/mcp_tools.h"
 #include "cli/model_text.h"
+#include "cli/rows_text.h"
 
 #include "engine/rows_json.h"
 #include "run/apply.h"
@@ -74,22 +75,6 @@ Status mcp_get_model(McpCall *call, ErrorList *faults) {
 /* --- preview_model ---------------------------------------------------------------------------------------------------
  */
 
-static void write_profile(const ModelPreview *preview, JsonWriter *writer) {
-    static const Str keys[PROFILE_TOTAL] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
-    json_key(writer, STR("profile"));
-    json_begin_array(writer);
-    for (size_t i = 0; i < preview->rows.columns.count; i++) {
-        json_begin_object(writer);
-        json_text_field(writer, STR("column"), preview->rows.columns.items[i].name);
-        for (size_t k = 0; k < PROFILE_TOTAL; k++) {
-            json_key(writer, keys[k]);
-            rows_write_cell(model_preview_measure(preview, i, (ProfileMeasure)k), writer);
-        }
-        json_end_object(writer);
-    }
-    json_end_array(writer);
-}
-
 static void write_rows(const DuckRows *rows, JsonWriter *writer, Arena *arena) {
     Str json = rows_to_json(rows, arena); /* {"columns": […], "rows": […]}: its fields stand in the open object */
     size_t comma = writer->has_items[writer->depth - 1];
@@ -105,7 +90,7 @@ static void write_preview(McpCall *call, const ModelPreview *preview) {
     json_text_field(writer, STR("relation"), preview->relation);
     write_rows(&preview->rows, writer, call->cli->arena);
     json_bool_field(writer, STR("truncated"), preview->is_truncated);
-    write_profile(preview, writer);
+    rows_write_profile(preview, call->cli->arena, writer);
     json_end_object(writer);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/model_text.h"
 #include "cli/table.h"
 #include "engine/rows_json.h"
+#include "run/arrow_type_name.h"
 
 static bool is_number_type(Str type) {
     static const Str prefixes[] = {
@@ -25,17 +26,19 @@ static TableCell table_cell(const DuckCell *cell) {
     return CELL(cell->text.size == 0 ? STR(" ") : cell->text);
 }
 
-void rows_print_table(Cli *cli, Str title, const DuckRows *rows) {
-    TableColumn *columns = ARENA_NEW_ARRAY(cli->arena, TableColumn, rows->columns.count);
-    TableCell *cells = ARENA_NEW_ARRAY(cli->arena, TableCell, rows->columns.count);
-    for (size_t i = 0; i < rows->columns.count; i++) {
-        columns[i] = (TableColumn){.title = str_to_c(cli->arena, rows->columns.items[i].name),
-                                   .is_number = is_number_type(rows->columns.items[i].type)};
+void rows_print_table(Cli *cli, Str title, const DuckRows *rows, const IndexVec *shown) {
+    size_t count = shown == NULL ? rows->columns.count : shown->count;
+    TableColumn *columns = ARENA_NEW_ARRAY(cli->arena, TableColumn, count);
+    TableCell *cells = ARENA_NEW_ARRAY(cli->arena, TableCell, count);
+    for (size_t i = 0; i < count; i++) {
+        const DuckColumn *column = &rows->columns.items[shown == NULL ? i : shown->items[i]];
+        columns[i] =
+            (TableColumn){.title = str_to_c(cli->arena, column->name), .is_number = is_number_type(column->type)};
     }
-    Table *table = table_create(cli->arena, title, columns, rows->columns.count);
+    Table *table = table_create(cli->arena, title, columns, count);
     for (size_t row = 0; row < rows->row_count; row++) {
-        for (size_t i = 0; i < rows->columns.count; i++) {
-            cells[i] = table_cell(duck_cell(rows, row, i));
+        for (size_t i = 0; i < count; i++) {
+            cells[i] = table_cell(duck_cell(rows, row, shown == NULL ? i : shown->items[i]));
         }
         table_add(table, cells);
     }
@@ -54,6 +57,33 @@ void rows_write_row(const DuckRows *rows, size_t row, JsonWriter *writer) {
     json_begin_array(writer);
     for (size_t i = 0; i < rows->columns.count; i++) {
         rows_write_cell(duck_cell(rows, row, i), writer);
+    }
+    json_end_array(writer);
+}
+
+void rows_write_object(const DuckRows *rows, size_t row, JsonWriter *writer) {
+    json_begin_object(writer);
+    for (size_t i = 0; i < rows->columns.count; i++) {
+        json_key(writer, rows->columns.items[i].name);
+        rows_write_cell(duck_cell(rows, row, i), writer);
+    }
+    json_end_object(writer);
+}
+
+void rows_write_profile(const ModelPreview *preview, Arena *arena, JsonWriter *writer) {
+    static const Str keys[PROFILE_TOTAL] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
+    json_key(writer, STR("profile"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < preview->rows.columns.count; i++) {
+        const DuckColumn *column = &preview->rows.columns.items[i];
+        json_begin_object(writer);
+        json_text_field(writer, STR("column"), column->name);
+        json_text_field(writer, STR("type"), arrow_type_name(column->type, arena));
+        for (size_t k = 0; k < PROFILE_TOTAL; k++) {
+            json_key(writer, keys[k]);
+            rows_write_cell(model_preview_measure(preview, i, (ProfileMeasure)k), writer);
+        }
+        json_end_object(writer);
     }
     json_end_array(writer);
 }

@@ -72,7 +72,7 @@ typedef struct ProjectConfig {
 } ProjectConfig;
 
 typedef struct ConfigOptions {
-    Str root;    /* as given by --path; must exist */
+    Str root;    /* as given by --path */
     Str overlay; /* empty: INTERLACE_OVERLAY, else none */
 } ConfigOptions;
 
@@ -80,6 +80,7 @@ typedef struct ConfigOptions {
  * there was one. Creates nothing on disk. Keys of the reference that a later piece of work brings (state_url, cdc,
  * streams, secrets, engines of another type, …) are accepted when they have no effect on what is asked for, and
  * are otherwise refused where they are used: see the tables in project_keys.c. */
+MUST_CHECK Status project_config_check_root(Str root, Error *err); /* "no interlace project at …" */
 MUST_CHECK Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out,
                                       ErrorList *faults);
 

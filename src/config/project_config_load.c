@@ -94,11 +94,18 @@ static void warn_of_other_name(const ConfigSources *sources, Arena *arena, Proje
     }
 }
 
+Status project_config_check_root(Str root, Error *err) {
+    return file_is_directory(root)
+               ? OK
+               : error_set(err, ERROR_CONFIGURATION, "no interlace project at " STR_FMT, STR_ARG(root));
+}
+
 Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectConfig **config_out, ErrorList *faults) {
     ConfigSources sources = {0};
     AUTO(error) Error err;
     error_init(&err);
-    if (failed(read_sources(options, arena, &sources, &err))) {
+    if (failed(project_config_check_root(options->root, &err)) ||
+        failed(read_sources(options, arena, &sources, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }

@@ -4,8 +4,7 @@
 #include "base/str_map.h"
 #include "sql/sql_lexer.h"
 
-/* What was written: the parts that the model's own text gives. A text and a configuration stand for themselves by their
- * hashes: many models have the same configuration, and a project's hashing is most of an unchanged plan. */
+/* What was written: the parts that the model's own text gives. */
 static void push_source_parts(Arena *arena, const Model *model, StrVec *parts) {
     if (model->kind == MODEL_SQL) {
         str_vec_push(arena, parts, model->canonical_digest);
@@ -24,7 +23,7 @@ static StrVec upstream_fingerprints(Arena *arena, const Project *project, const 
     return fingerprints;
 }
 
-/* Texts that many models share are hashed once. */
+/* Hashing is most of the work of a plan without changes, so texts that many models share are hashed once. */
 typedef struct Hashing {
     Arena *scratch;
     StrMap *known; /* text: Str of the project's arena */
@@ -45,7 +44,7 @@ static void fingerprint_model(const Project *project, Model *model, Hashing *has
     Arena *scratch = hashing->scratch;
     StrVec parts = {0};
     push_source_parts(scratch, model, &parts);
-    str_vec_push(scratch, &parts, hash_of_text(project, hashing, model->config_json));
+    str_vec_push(scratch, &parts, model->config_json);
     size_t own_count = parts.count;
     StrVec upstreams = upstream_fingerprints(scratch, project, model);
     for (size_t i = 0; i < upstreams.count; i++) {
@@ -73,7 +72,7 @@ static Str fingerprint_of_own(StrVec *own, const StrVec *upstreams, Arena *arena
 Str fingerprint_over(const Model *model, const StrVec *upstreams, Arena *arena) {
     StrVec own = {0};
     push_source_parts(arena, model, &own);
-    str_vec_push(arena, &own, fingerprint_of_parts(arena, &model->config_json, 1));
+    str_vec_push(arena, &own, model->config_json);
     return fingerprint_of_own(&own, upstreams, arena);
 }
 
@@ -83,7 +82,7 @@ Status fingerprint_of_text(Str sql, Str config_json, const StrVec *upstreams, Ar
     StrVec own = {0};
     TRY(sql_canonical_form(sql, &form, err));
     str_vec_push(arena, &own, sha256_hex(arena, strbuf_str(&form)));
-    str_vec_push(arena, &own, fingerprint_of_parts(arena, &config_json, 1));
+    str_vec_push(arena, &own, config_json);
     *fingerprint_out = fingerprint_of_own(&own, upstreams, arena);
     return OK;
 }

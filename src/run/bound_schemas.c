@@ -419,23 +419,14 @@ static void refuse_declared(Binding *binding, const Model *model, const Declared
     error_list_take(binding->faults, &err);
 }
 
-static bool has_column(const DuckColumnVec *columns, Str name) {
-    for (size_t i = 0; i < columns->count; i++) {
-        if (str_equal_fold(columns->items[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What was remembered may be old, so live columns are asked for before a refusal. */
 static void check_declared_source(Binding *binding, const Model *model, const DeclaredSource *source) {
     const Model *upstream = binding->plan->project->models[source->model];
     BoundSchema schema = upstream_schema(binding, upstream, SOURCE_REMEMBERED);
-    if (!has_column(&schema.columns, source->column)) {
+    if (duck_column_find(&schema.columns, source->column) == NULL) {
         schema = upstream_schema(binding, upstream, SOURCE_LIVE);
     }
-    if (schema.knowledge == SCHEMA_EXACT && !has_column(&schema.columns, source->column)) {
+    if (schema.knowledge == SCHEMA_EXACT && duck_column_find(&schema.columns, source->column) == NULL) {
         refuse_declared(binding, model, source, upstream, &schema.columns);
     }
 }

@@ -11,9 +11,8 @@
 #include "run/session.h"
 
 /* FAILED: `faults` has a CompilationError for each model that cannot be prepared or declares the lineage of a column
- * that is not there, or a SchemaError. A warehouse that
- * cannot be read for what is not known yet gives the plan a warning. `read_only`: it is opened for reading, if at all.
- */
+ * that is not there, or a SchemaError. A warehouse that cannot be read for what is not known yet gives the plan a
+ * warning. `read_only`: it is opened for reading, if at all. */
 MUST_CHECK Status plan_bind(Session *session, Plan *plan, bool read_only, ErrorList *faults);
 
 #endif

@@ -3,11 +3,14 @@
 #include "run/apply.h"
 #include "run/cancel.h"
 
+Str lock_holder_text(const LockHolder *holder, Arena *arena) {
+    return str_format(arena, "`" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")", STR_ARG(holder->command),
+                      (long long)holder->pid, STR_ARG(holder->host), STR_ARG(time_format_iso(arena, holder->since)));
+}
+
 static void note_waiting(void *context, const LockHolder *holder) {
     AUTO(arena) Arena *arena = arena_create();
-    Str since = time_format_iso(arena, holder->since);
-    session_note(context, "waiting for `" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")",
-                 STR_ARG(holder->command), (long long)holder->pid, STR_ARG(holder->host), STR_ARG(since));
+    session_note(context, "waiting for " STR_FMT, STR_ARG(lock_holder_text(holder, arena)));
 }
 
 static bool is_cancelled(void *context) {

@@ -2,8 +2,9 @@
 
 #include "base/files.h"
 #include "duck/duck_library.h"
+#include "run/command_lock.h"
 #include "run/engine_probe.h"
-#include "sql/sql_buf.h"
+#include "run/relations.h"
 
 #include <errno.h>
 #include <sys/statvfs.h>
@@ -67,17 +68,12 @@ static void look_at_configuration(Doctor *doctor) {
     ProjectConfig *config = NULL;
     ConfigOptions options = {.root = path_absolute(doctor->arena, doctor->options->root),
                              .overlay = doctor->options->overlay};
-    if (!file_is_directory(options.root)) {
-        add(doctor, FINDING_PROBLEM, STR("configuration"),
-            str_format(doctor->arena, "no interlace project at " STR_FMT, STR_ARG(options.root)), STR_EMPTY);
-        return;
-    }
     if (failed(project_config_load(&options, doctor->arena, &config, &faults))) {
         add_faults(doctor, STR("configuration"), &faults);
         return;
     }
     doctor->config = config;
-    add(doctor, FINDING_OK, STR("configuration"), str_format(doctor->arena, STR_FMT, STR_ARG(config->root)), STR_EMPTY);
+    add(doctor, FINDING_OK, STR("configuration"), config->root, STR_EMPTY);
 }
 
 static void look_at_models(Doctor *doctor) {
@@ -132,10 +128,8 @@ static void look_at_lock(Doctor *doctor) {
         return;
     }
     doctor->is_busy = !lock.is_dead;
-    Str holder = str_format(doctor->arena, "`" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")",
-                            STR_ARG(lock.holder.command), (long long)lock.holder.pid, STR_ARG(lock.holder.host),
-                            STR_ARG(time_format_iso(doctor->arena, lock.holder.since)));
-    Str message = str_format(doctor->arena, "%s by " STR_FMT, lock.is_dead ? "left behind" : "held", STR_ARG(holder));
+    Str message = str_format(doctor->arena, "%s by " STR_FMT, lock.is_dead ? "left behind" : "held",
+                             STR_ARG(lock_holder_text(&lock.holder, doctor->arena)));
     add(doctor, lock.is_dead ? FINDING_WARNING : FINDING_OK, STR("lock"), message,
         lock.is_dead ? STR("the next command takes it over; interlace unlock --yes removes it now") : STR_EMPTY);
 }
@@ -174,21 +168,16 @@ static bool look_at_engine(Doctor *doctor, const EngineConfig *engine) {
     return said.size == 0;
 }
 
-static Str relation_key(Arena *arena, Str schema, Str name) {
-    return str_format(arena, STR_FMT "." STR_FMT, STR_ARG(schema), STR_ARG(name));
-}
-
 static void compare(Doctor *doctor, const SnapshotVec *snapshots, const OwnedRelationVec *owned) {
     Arena *arena = doctor->arena;
     StrMap *there = str_map_create(arena, STR_MAP_FOLD), *recorded = str_map_create(arena, STR_MAP_FOLD);
     StrVec lost = {0}, orphans = {0};
     for (size_t i = 0; i < owned->count; i++) {
-        SqlRelation relation = owned->items[i].relation;
-        str_map_put(there, relation_key(arena, relation.schema, relation.name), &owned->items[i]);
+        str_map_put(there, sql_dotted_name(owned->items[i].relation, arena), &owned->items[i]);
     }
     for (size_t i = 0; i < snapshots->count; i++) {
         const Snapshot *snapshot = &snapshots->items[i];
-        Str key = relation_key(arena, snapshot->physical_schema, snapshot->physical_name);
+        Str key = sql_dotted_name(relation_of_snapshot(snapshot), arena);
         str_map_put(recorded, key, &snapshots->items[i]);
         if (snapshot_has_view(snapshot) && str_equal(snapshot->engine, doctor->config->default_engine) &&
             !str_map_contains(there, key) && !str_vec_contains(&lost, key)) {
@@ -196,8 +185,7 @@ static void compare(Doctor *doctor, const SnapshotVec *snapshots, const OwnedRel
         }
     }
     for (size_t i = 0; i < owned->count; i++) {
-        SqlRelation relation = owned->items[i].relation;
-        Str key = relation_key(arena, relation.schema, relation.name);
+        Str key = sql_dotted_name(owned->items[i].relation, arena);
         if (!str_map_contains(recorded, key)) {
             str_vec_push(arena, &orphans, key);
         }

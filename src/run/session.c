@@ -79,12 +79,11 @@ static Status discover_python(void *context, const ProjectConfig *config, const 
 }
 
 static Status check_root(Str root, ErrorList *faults) {
-    if (file_is_directory(root)) {
-        return OK;
-    }
     AUTO(error) Error err = {0};
-    Status status = error_set(&err, ERROR_CONFIGURATION, "no interlace project at " STR_FMT, STR_ARG(root));
-    error_list_take(faults, &err);
+    Status status = project_config_check_root(root, &err);
+    if (failed(status)) {
+        error_list_take(faults, &err);
+    }
     return status;
 }
 

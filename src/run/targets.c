@@ -185,10 +185,6 @@ static void place(const Targets *targets, const PlanTask *task, BuildTarget *tar
 /* ---- The target of a view model. A recorded view stays what it is: over other relations it is another revision. So
  * nothing moves before the promotion, and a generation, whenever it is shown again, has views that fit its tables. */
 
-static Str place_key(const Targets *targets, SqlRelation relation) {
-    return str_format(targets->arena, STR_FMT "." STR_FMT, STR_ARG(relation.schema), STR_ARG(relation.name));
-}
-
 static Status load_views(Targets *targets, Error *err) {
     OwnedRelationVec owned = {0};
     targets->has_views = true;
@@ -197,7 +193,7 @@ static Status load_views(Targets *targets, Error *err) {
     TRY(engine_owned_relations(targets->request->connection, targets->arena, &owned, err));
     for (size_t i = 0; i < owned.count; i++) {
         if (owned.items[i].kind == RELATION_VIEW) {
-            str_map_put(targets->views, place_key(targets, owned.items[i].relation), &owned.items[i]);
+            str_map_put(targets->views, sql_dotted_name(owned.items[i].relation, targets->arena), &owned.items[i]);
         }
     }
     return OK;
@@ -218,7 +214,8 @@ static bool reads_relations_of(const Targets *targets, const OwnedRelation *view
 /* Is the snapshot's view there, and over the relations of this command? */
 static bool fits(const Targets *targets, const Model *model, const Snapshot *snapshot) {
     const Project *project = targets->request->plan->project;
-    const OwnedRelation *view = str_map_find(targets->views, place_key(targets, relation_of_snapshot(snapshot)));
+    const OwnedRelation *view =
+        str_map_find(targets->views, sql_dotted_name(relation_of_snapshot(snapshot), targets->arena));
     bool is_fit = view != NULL && reads_relations_of(targets, view, model);
     IndexVec inlined = graph_inlined(project, model, targets->arena);
     for (size_t i = 0; i < inlined.count && is_fit; i++) {

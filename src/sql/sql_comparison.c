@@ -95,10 +95,8 @@ SqlEquality *sql_equality_at(const SqlEqualityVec *equalities, size_t strict_off
 
 /* --- USING -------------------------------------------------------------------------------------------------------- */
 
-/* The first word of the join that the USING at `index` belongs to; STR_NOT_FOUND: none, or a join that is no plain one.
- */
-static size_t find_join(const SqlTokens *tokens, size_t index) {
-    static const char *const words[] = {"inner", "left", "right", "full", "outer", "semi", "anti"};
+/* The JOIN that the USING at `index` belongs to; STR_NOT_FOUND: none. */
+static size_t find_join_word(const SqlTokens *tokens, size_t index) {
     size_t depth = 0;
     while (index-- > 0) {
         depth += sql_tokens_is(tokens, index, ")");
@@ -106,14 +104,20 @@ static size_t find_join(const SqlTokens *tokens, size_t index) {
             return STR_NOT_FOUND;
         }
         if (depth == 0 && sql_tokens_is_word(tokens, index, "join")) {
-            break;
+            return index;
         }
     }
-    while (sql_tokens_is_any(tokens, index - 1, words, COUNT_OF(words))) {
-        index--;
+    return STR_NOT_FOUND;
+}
+
+/* The first word of that join; STR_NOT_FOUND: none, or a join that is no plain one. */
+static size_t find_join(const SqlTokens *tokens, size_t index) {
+    static const char *const words[] = {"inner", "left", "right", "full", "outer", "semi", "anti"};
+    size_t join = find_join_word(tokens, index);
+    while (join != STR_NOT_FOUND && sql_tokens_is_any(tokens, join - 1, words, COUNT_OF(words))) {
+        join--;
     }
-    bool is_asof = sql_tokens_is_word(tokens, index - 1, "asof");
-    return index == SIZE_MAX || is_asof ? STR_NOT_FOUND : index;
+    return join == STR_NOT_FOUND || sql_tokens_is_word(tokens, join - 1, "asof") ? STR_NOT_FOUND : join;
 }
 
 static void push_using(Arena *arena, const SqlTokens *tokens, size_t join, size_t open, size_t close,
