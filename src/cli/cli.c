@@ -105,10 +105,12 @@ Status cli_open_session(Cli *cli, EventSink events, Session **session_out, Error
 }
 
 Status cli_load_config(Cli *cli, ProjectConfig **config_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
     ConfigOptions options = {
         .root = path_absolute(cli->arena, invocation_text(cli->invocation, OPTION_PATH)),
         .overlay = invocation_text(cli->invocation, OPTION_OVERLAY),
     };
+    CLI_TRY(project_config_check_root(options.root, &err));
     return project_config_load(&options, cli->arena, config_out, faults);
 }
 

@@ -199,12 +199,26 @@ static void write_built(Cli *cli, const Shown *shown, JsonWriter *writer) {
     json_end_object(writer);
 }
 
+static void write_profile(Cli *cli, const ModelPreview *preview, JsonWriter *writer) {
+    json_key(writer, STR("profile"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < preview->rows.columns.count; i++) {
+        const DuckColumn *column = &preview->rows.columns.items[i];
+        json_begin_object(writer);
+        json_text_field(writer, STR("column"), column->name);
+        json_text_field(writer, STR("type"), arrow_type_name(column->type, cli->arena));
+        rows_write_measures(preview, i, writer);
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+}
+
 static void write_preview(Cli *cli, const Shown *shown, int64_t rows, JsonWriter *writer) {
     bool is_available = shown->preview.unavailable.size == 0;
     size_t shown_rows = rows > 0 ? shown->preview.rows.row_count : 0;
     json_bool_field(writer, STR("available"), is_available);
     json_optional_text_field(writer, STR("message"), shown->preview.unavailable);
-    rows_write_profile(&shown->preview, cli->arena, writer);
+    write_profile(cli, &shown->preview, writer);
     json_key(writer, STR("rows"));
     json_begin_array(writer);
     for (size_t i = 0; i < shown_rows; i++) {

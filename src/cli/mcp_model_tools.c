@@ -90,7 +90,15 @@ static void write_preview(McpCall *call, const ModelPreview *preview) {
     json_text_field(writer, STR("relation"), preview->relation);
     write_rows(&preview->rows, writer, call->cli->arena);
     json_bool_field(writer, STR("truncated"), preview->is_truncated);
-    rows_write_profile(preview, call->cli->arena, writer);
+    json_key(writer, STR("profile"));
+    json_begin_array(writer);
+    for (size_t i = 0; i < preview->rows.columns.count; i++) {
+        json_begin_object(writer);
+        json_text_field(writer, STR("column"), preview->rows.columns.items[i].name);
+        rows_write_measures(preview, i, writer);
+        json_end_object(writer);
+    }
+    json_end_array(writer);
     json_end_object(writer);
 }
 

@@ -3,7 +3,6 @@
 #include "cli/model_text.h"
 #include "cli/table.h"
 #include "engine/rows_json.h"
-#include "run/arrow_type_name.h"
 
 static bool is_number_type(Str type) {
     static const Str prefixes[] = {
@@ -70,20 +69,10 @@ void rows_write_object(const DuckRows *rows, size_t row, JsonWriter *writer) {
     json_end_object(writer);
 }
 
-void rows_write_profile(const ModelPreview *preview, Arena *arena, JsonWriter *writer) {
+void rows_write_measures(const ModelPreview *preview, size_t column, JsonWriter *writer) {
     static const Str keys[PROFILE_TOTAL] = {STR_INIT("nulls"), STR_INIT("distinct"), STR_INIT("min"), STR_INIT("max")};
-    json_key(writer, STR("profile"));
-    json_begin_array(writer);
-    for (size_t i = 0; i < preview->rows.columns.count; i++) {
-        const DuckColumn *column = &preview->rows.columns.items[i];
-        json_begin_object(writer);
-        json_text_field(writer, STR("column"), column->name);
-        json_text_field(writer, STR("type"), arrow_type_name(column->type, arena));
-        for (size_t k = 0; k < PROFILE_TOTAL; k++) {
-            json_key(writer, keys[k]);
-            rows_write_cell(model_preview_measure(preview, i, (ProfileMeasure)k), writer);
-        }
-        json_end_object(writer);
+    for (size_t k = 0; k < PROFILE_TOTAL; k++) {
+        json_key(writer, keys[k]);
+        rows_write_cell(model_preview_measure(preview, column, (ProfileMeasure)k), writer);
     }
-    json_end_array(writer);
 }

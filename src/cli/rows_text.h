@@ -14,7 +14,7 @@ void rows_print_count(Cli *cli, const DuckRows *rows, bool is_truncated);
 void rows_write_row(const DuckRows *rows, size_t row, JsonWriter *writer);
 /* A JSON object of them, by the names of their columns. */
 void rows_write_object(const DuckRows *rows, size_t row, JsonWriter *writer);
-/* The field `profile`: an object for each column. */
-void rows_write_profile(const ModelPreview *preview, Arena *arena, JsonWriter *writer);
+/* The fields of a column's profile, into the open object. */
+void rows_write_measures(const ModelPreview *preview, size_t column, JsonWriter *writer);
 
 #endif

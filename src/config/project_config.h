@@ -72,7 +72,7 @@ typedef struct ProjectConfig {
 } ProjectConfig;
 
 typedef struct ConfigOptions {
-    Str root;    /* as given by --path */
+    Str root;    /* as given by --path; must exist */
     Str overlay; /* empty: INTERLACE_OVERLAY, else none */
 } ConfigOptions;
 

@@ -104,8 +104,7 @@ Status project_config_load(const ConfigOptions *options, Arena *arena, ProjectCo
     ConfigSources sources = {0};
     AUTO(error) Error err;
     error_init(&err);
-    if (failed(project_config_check_root(options->root, &err)) ||
-        failed(read_sources(options, arena, &sources, &err))) {
+    if (failed(read_sources(options, arena, &sources, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }

@@ -64,10 +64,15 @@ static void look_at_program(Doctor *doctor) {
 /* ---- The project */
 
 static void look_at_configuration(Doctor *doctor) {
+    AUTO(error) Error err = {0};
     AUTO(error_list) ErrorList faults = {0};
     ProjectConfig *config = NULL;
     ConfigOptions options = {.root = path_absolute(doctor->arena, doctor->options->root),
                              .overlay = doctor->options->overlay};
+    if (failed(project_config_check_root(options.root, &err))) {
+        add_error(doctor, FINDING_PROBLEM, STR("configuration"), &err);
+        return;
+    }
     if (failed(project_config_load(&options, doctor->arena, &config, &faults))) {
         add_faults(doctor, STR("configuration"), &faults);
         return;
