@@ -28,7 +28,8 @@ static Status add_models(StateStore *store, int64_t id, const CampaignModelRecor
         TRY(state_run(store, insert,
                       VALUES(state_int(id), state_text(model->model), state_int((int64_t)i),
                              state_text(model->fingerprint), state_int(model->revision), state_text(model->part),
-                             state_optional_text(model->schema), state_optional_text(model->name)),
+                             state_optional_text(model->schema), state_optional_text(model->name),
+                             state_text(model->engine)),
                       err));
     }
     return OK;
@@ -57,10 +58,46 @@ static Status put_batches(StateStore *store, int64_t id, const CampaignBatchReco
     return OK;
 }
 
+/* Two campaigns never work on the same rows: of which one would be published last, nobody could tell. */
+static Status refuse_overlap(StateStore *store, const CampaignModelRecord *model, const CampaignBatchRecord *batch,
+                             Error *err) {
+    int64_t other = 0;
+    TRY(state_query_int(store,
+                        "SELECT c.id FROM campaigns AS c JOIN campaign_models AS m ON m.campaign = c.id"
+                        " JOIN campaign_batches AS b ON b.campaign = c.id AND b.model = m.model"
+                        " WHERE c.state IN ('running', 'paused', 'failed', 'audited', 'publishing') AND m.model = ?1"
+                        " AND m.schema = ?2 AND m.name = ?3"
+                        " AND (?5 = 0 OR b.end_us = 0 OR (b.start_us < ?5 AND b.end_us > ?4)) LIMIT 1",
+                        VALUES(state_text(model->model), state_text(model->schema), state_text(model->name),
+                               state_int(batch->window.start), state_int(batch->window.end)),
+                        &other, err));
+    if (other != 0) {
+        (void)error_set(err, ERROR_PLAN, "campaign %lld is under way over windows of model '" STR_FMT "'",
+                        (long long)other, STR_ARG(model->model));
+        error_code(err, STR("campaign.overlap"));
+        error_hint(err, "publish, discard or cancel it first: `interlace backfill status %lld`", (long long)other);
+        return FAILED;
+    }
+    return OK;
+}
+
+static Status refuse_overlaps(StateStore *store, const CampaignModelRecordVec *models,
+                              const CampaignBatchRecordVec *batches, Error *err) {
+    for (size_t m = 0; m < models->count; m++) {
+        for (size_t b = 0; b < batches->count; b++) {
+            if (str_equal(models->items[m].model, batches->items[b].model)) {
+                TRY(refuse_overlap(store, &models->items[m], &batches->items[b], err));
+            }
+        }
+    }
+    return OK;
+}
+
 Status state_campaign_create(StateStore *store, CampaignRecord *record, const CampaignModelRecordVec *models,
                              const CampaignBatchRecordVec *batches, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_transaction_begin(&transaction, store, err));
+    TRY(refuse_overlaps(store, models, batches, err));
     TRY(add_campaign(store, record, err));
     TRY(add_models(store, record->id, models, err));
     TRY(put_batches(store, record->id, batches, err));
@@ -125,11 +162,8 @@ Status state_campaign_seal(StateStore *store, StateLock *lock, int64_t id, const
     TRY(put_batches(store, id, batches, err));
     for (size_t i = 0; i < models->count; i++) {
         const CampaignModelRecord *model = &models->items[i];
-        TRY(state_execute(store,
-                          "UPDATE campaign_models SET audited = ?3, published = ?4 WHERE campaign = ?1 AND model = ?2",
-                          VALUES(state_int(id), state_text(model->model), state_optional_text(model->audited),
-                                 state_optional_text(model->published)),
-                          err));
+        TRY(state_execute(store, "UPDATE campaign_models SET audited = ?3 WHERE campaign = ?1 AND model = ?2",
+                          VALUES(state_int(id), state_text(model->model), state_optional_text(model->audited)), err));
     }
     TRY(state_execute(store, "UPDATE campaigns SET report_json = ?2, error = NULL WHERE id = ?1",
                       VALUES(state_int(id), state_optional_text(report_json)), err));
@@ -233,7 +267,7 @@ static void read_model(sqlite3_stmt *row, Arena *arena, void *rows) {
     model.schema = state_column_text(row, column++, arena);
     model.name = state_column_text(row, column++, arena);
     model.audited = state_column_text(row, column++, arena);
-    model.published = state_column_text(row, column++, arena);
+    model.engine = state_column_text(row, column++, arena);
     campaign_model_record_vec_push(arena, rows, model);
 }
 
@@ -241,7 +275,7 @@ Status state_load_campaign_models(StateStore *store, int64_t id, Arena *arena, C
                                   Error *err) {
     CampaignModelRecordVec models = {0};
     TRY(state_query(store,
-                    "SELECT model, fingerprint, revision, part, schema, name, audited, published FROM campaign_models"
+                    "SELECT model, fingerprint, revision, part, schema, name, audited, engine FROM campaign_models"
                     " WHERE campaign = ?1 ORDER BY position",
                     VALUES(state_int(id)), read_model, arena, &models, err));
     *models_out = models;

@@ -26,9 +26,9 @@ DEFINE_VEC(CampaignRecordVec, campaign_record_vec, CampaignRecord)
 typedef struct CampaignModelRecord {
     Str model, fingerprint, part;
     int64_t revision;
+    Str engine;
     Str schema, name; /* the relation that the environment shows; empty: none of its own */
     Str audited;      /* content of the audit relation when it was sealed; empty: not yet */
-    Str published;    /* of a model that is rebuilt whole: content of what readers see, at that moment */
 } CampaignModelRecord;
 DEFINE_VEC(CampaignModelRecordVec, campaign_model_record_vec, CampaignModelRecord)
 
@@ -44,7 +44,8 @@ typedef struct CampaignBatchRecord {
 } CampaignBatchRecord;
 DEFINE_VEC(CampaignBatchRecordVec, campaign_batch_record_vec, CampaignBatchRecord)
 
-/* Sets record->id. One transaction. */
+/* Sets record->id. One transaction. PlanError (code campaign.overlap) naming the other one: it is under way over the
+ * same windows of a relation. */
 MUST_CHECK Status state_campaign_create(StateStore *store, CampaignRecord *record, const CampaignModelRecordVec *models,
                                         const CampaignBatchRecordVec *batches, Error *err);
 /* Newest first. */

@@ -198,10 +198,10 @@ static const Migration migrations[] = {
                "  fingerprint TEXT NOT NULL,"
                "  revision INTEGER NOT NULL,"
                "  part TEXT NOT NULL,"
+               "  engine TEXT NOT NULL,"
                "  schema TEXT,"
                "  name TEXT,"
                "  audited TEXT,"
-               "  published TEXT,"
                "  PRIMARY KEY (campaign, model)"
                ") STRICT, WITHOUT ROWID;"
 
