@@ -259,16 +259,15 @@ static bool reads_batch(const BatchTask *reader, const BatchTask *read) {
 }
 
 /* Rows that go in by key depend on the order of their windows. */
-static int64_t most_at_once(const Campaign *campaign, const CampaignModel *model) {
-    bool is_ordered = model->model->key.count > 0;
-    (void)campaign;
-    return is_ordered ? 1 : model->target.concurrency;
+static size_t most_at_once(const CampaignModel *model) {
+    bool is_ordered = model->part != PART_WINDOWED || model->model->key.count > 0;
+    return is_ordered ? 1 : (size_t)model->target.concurrency;
 }
 
 /* At most so many batches of a model at once: each waits for the one that many places before it. */
 static void need_places(const CampaignWork *work, size_t task, IndexVec *needs) {
     const BatchTask *batch = &work->tasks.items[task];
-    size_t at_once = (size_t)most_at_once(work->campaign, batch->model);
+    size_t at_once = most_at_once(batch->model);
     if (task >= at_once && work->tasks.items[task - at_once].model == batch->model) {
         index_vec_push(work->campaign->arena, needs, task - at_once);
     }
@@ -382,15 +381,16 @@ static Status tell_interrupted(const Campaign *campaign, ErrorList *faults) {
     return FAILED;
 }
 
-static size_t count_failed(CampaignWork *work, ErrorList *faults) {
+/* Those that failed, and those that waited for them. */
+static size_t count_undone(CampaignWork *work, ErrorList *faults) {
     size_t count = 0;
     for (size_t i = 0; i < work->tasks.count; i++) {
         BatchTask *task = &work->tasks.items[i];
-        if (str_equal(task->record.state, STR("failed"))) {
+        count += !str_equal(task->record.state, STR("done"));
+        if (task->error.message.size > 0) {
             AUTO(error) Error copy = {0};
             error_copy(&copy, &task->error);
             error_list_take(faults, &copy);
-            count++;
         }
     }
     return count;
@@ -400,7 +400,7 @@ static Status fail(CampaignWork *work, size_t failures, ErrorList *faults) {
     Campaign *campaign = work->campaign;
     AUTO(error) Error err = {0};
     AUTO(strbuf) StrBuf text = {0};
-    strbuf_format(&text, "%zu of %zu batches failed", failures, work->tasks.count);
+    strbuf_format(&text, "%zu of %zu batches are not done", failures, work->tasks.count);
     if (failed(state_campaign_fail(campaign->state, work->lock, campaign->id, strbuf_str(&text), &err))) {
         error_list_take(faults, &err);
         return FAILED;
@@ -420,7 +420,7 @@ static Status end(CampaignWork *work, ErrorList *faults) {
     if (atomic_load(&work->takes_no_more)) {
         return tell_stopped(work->campaign, faults);
     }
-    size_t failures = count_failed(work, faults);
+    size_t failures = count_undone(work, faults);
     if (failures > 0) {
         return fail(work, failures, faults);
     }

@@ -18,11 +18,10 @@ static Status add_campaign(StateStore *store, CampaignRecord *record, Error *err
 
 static Status add_models(StateStore *store, int64_t id, const CampaignModelRecordVec *models, Error *err) {
     AUTO(statement) sqlite3_stmt *insert = NULL;
-    TRY(state_prepare(
-        store,
-        "INSERT INTO campaign_models (campaign, model, position, fingerprint, revision, part, schema, name)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        &insert, err));
+    TRY(state_prepare(store,
+                      "INSERT INTO campaign_models (campaign, model, position, fingerprint, revision, part, schema,"
+                      " name, engine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                      &insert, err));
     for (size_t i = 0; i < models->count; i++) {
         const CampaignModelRecord *model = &models->items[i];
         TRY(state_run(store, insert,
