@@ -46,6 +46,11 @@ static Status insert(StateStore *store, const LedgerKey *key, Window window, Err
 }
 
 Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
+    return state_ledger_add_change(store, lock, key, window, &(ChangeProgress){0}, err);
+}
+
+Status state_ledger_add_change(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
+                               const ChangeProgress *change, Error *err) {
     assert(window.start < window.end);
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_fenced_begin(&transaction, store, lock, err));
@@ -56,6 +61,7 @@ Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key
         window.end = hull.end > window.end ? hull.end : window.end;
     }
     TRY(insert(store, key, window, err));
+    TRY(state_write_progress(store, change, err));
     return state_transaction_commit(&transaction, err);
 }
 
