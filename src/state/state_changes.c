@@ -187,11 +187,18 @@ Status state_change_add(StateStore *store, StateLock *lock, const ChangeProgress
     return state_transaction_commit(&transaction, err);
 }
 
-Status state_changes_settle(StateStore *store, StateLock *lock, Error *err) {
+Status state_has_drafts(StateStore *store, bool *has_out, Error *err) {
     int64_t has_drafts;
     TRY(state_query_int(store, "SELECT EXISTS (SELECT 1 FROM changes WHERE stage <> 'recorded')", NO_VALUES,
                         &has_drafts, err));
-    if (has_drafts == 0) {
+    *has_out = has_drafts != 0;
+    return OK;
+}
+
+Status state_changes_settle(StateStore *store, StateLock *lock, Error *err) {
+    bool has_drafts;
+    TRY(state_has_drafts(store, &has_drafts, err));
+    if (!has_drafts) {
         return OK;
     }
     AUTO(arena) Arena *scratch = arena_create();

@@ -269,6 +269,7 @@ MUST_CHECK Status state_load_checks(StateStore *store, const CheckResultFilter *
 
 /* Sets the drafts' ids. One transaction, fenced. */
 MUST_CHECK Status state_changes_begin(StateStore *store, StateLock *lock, ChangeRecordVec *drafts, Error *err);
+MUST_CHECK Status state_has_drafts(StateStore *store, bool *has_out, Error *err);
 /* What a committed transaction of the warehouse did, when no ledger entry tells it. Fenced. */
 MUST_CHECK Status state_change_add(StateStore *store, StateLock *lock, const ChangeProgress *change, Error *err);
 /* Drafts of a command that goes no further, or of a dead one: what readers see is recorded, the rest goes. Fenced. */
