@@ -93,7 +93,6 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_TOLERANCE]   = {"tolerance", 0, OPTION_TYPE_TEXT, "X", "0",
                             .summary = "Take floats that differ by no more than this for equal"},
     [OPTION_SCHEMA]      = {"schema", 0, OPTION_TYPE_FLAG, .summary = "Compare columns only, read no rows"},
-    [OPTION_NOTE]        = {"note", 0, OPTION_TYPE_TEXT, "TEXT", .summary = "Why: goes into the change records, see `changes`"},
     [OPTION_CAMPAIGN_START] = {"start", 0, OPTION_TYPE_TEXT, "ISO", .summary = "First moment of the range; required"},
     [OPTION_GAPS]        = {"gaps", 0, OPTION_TYPE_FLAG, .summary = "Only windows that are not filled"},
     [OPTION_RESTATE]     = {"restate", 0, OPTION_TYPE_FLAG, .summary = "Every window of the range, filled or not: the default"},
@@ -121,6 +120,11 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Install completion for the current shell"},
     [OPTION_SHOW_COMPLETION] = {"show-completion", 0, OPTION_TYPE_FLAG,
                             .summary = "Show the completion script of the current shell"},
+    [OPTION_NOTE]        = {"note", 0, OPTION_TYPE_TEXT, "TEXT", .summary = "Why: goes into the change records, see `changes`"},
+    [OPTION_CHANGES_MODEL] = {"model", 0, OPTION_TYPE_TEXT, "MODEL", .summary = "Only changes of this model"},
+    [OPTION_CHANGES_ENV] = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", .summary = "Only changes of this environment"},
+    [OPTION_CHANGES_SINCE] = {"since", 0, OPTION_TYPE_TIME, "ISO", .summary = "Only changes from then on"},
+    [OPTION_CHANGES_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "50", .minimum = 1, .summary = "At most so many changes"},
     [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
     [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
 };
@@ -148,18 +152,18 @@ const Command command_table[] = {
     {.name = "apply", .summary = "Build what changed, check it, and make it live", .run = command_apply,
      .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) |
-                O(STRICT) | O(FROM) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(STRICT) | O(FROM) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"
                 "Other models are built once by their own strategy. Checks gate, then the environment moves.",
      .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(CATCH_UP) | O(BATCH) | O(CONCURRENCY) |
-                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "restate", .summary = "Build the selected models again, whatever is filled", .run = command_restate,
      .details = "As run, but windows of the range are done again even if they are filled.",
      .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(ORDER) |
-                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "intervals", .summary = "Show which windows of a model are filled", .run = command_intervals,
      .arguments = {{"MODEL", .summary = "An incremental model"}},
@@ -249,17 +253,21 @@ const Command command_table[] = {
     {.name = "env promote", .summary = "Let an environment serve what another one serves", .run = command_env_promote,
      .details = "Builds nothing. The checks of what is taken over run first, and nothing moves when one blocks.",
      .arguments = {{"FROM", .summary = "The environment that has it"}, {"TO", .summary = "The environment that gets it"}},
-     .options = O(PATH) | O(SELECT) | O(DRY_RUN) | O(JSON)},
+     .options = O(PATH) | O(SELECT) | O(NOTE) | O(DRY_RUN) | O(JSON)},
 
     {.name = "env rollback", .summary = "Let an environment serve what it served before", .run = command_env_rollback,
      .details = "Builds nothing, and undoes nothing in tables that were changed in place. It is a promotion like any\n"
                 "other, so the next rollback goes forward again.",
      .arguments = {{"NAME", "prod", .is_optional = true, .summary = "The environment"}},
-     .options = O(PATH) | O(TO) | O(LIST_GENERATIONS) | O(DRY_RUN) | O(JSON)},
+     .options = O(PATH) | O(TO) | O(LIST_GENERATIONS) | O(NOTE) | O(DRY_RUN) | O(JSON)},
 
     {.name = "env drop", .summary = "Take the views of an environment away", .run = command_env_drop,
      .arguments = {{"NAME", .summary = "The environment"}},
      .options = O(PATH) | O(FORCE_DROP) | O(DRY_RUN) | O(JSON)},
+
+    {.name = "changes", .summary = "List what changed for readers: when, which periods, why, by whom", .run = command_changes,
+     .details = "Restatements, rollbacks, forward-only and breaking changes, publications of backfills; newest first.",
+     .options = O(PATH) | O(CHANGES_MODEL) | O(CHANGES_ENV) | O(CHANGES_SINCE) | O(CHANGES_LIMIT) | O(JSON)},
 
     {.name = "gc", .summary = "Drop tables that no environment serves any more", .run = command_gc,
      .details = "Also trims events and check results older than 30 days, and all but 50 generations an environment.",

@@ -12,6 +12,7 @@ Status command_plan(struct Cli *cli, ErrorList *faults);
 Status command_apply(struct Cli *cli, ErrorList *faults);
 Status command_run(struct Cli *cli, ErrorList *faults);
 Status command_restate(struct Cli *cli, ErrorList *faults);
+Status command_changes(struct Cli *cli, ErrorList *faults);
 Status command_intervals(struct Cli *cli, ErrorList *faults);
 Status command_models(struct Cli *cli, ErrorList *faults);
 Status command_lineage(struct Cli *cli, ErrorList *faults);

@@ -62,6 +62,7 @@ typedef struct ApplyOptions {
     bool forward_only;              /* APPLY: PlanOptions.forward_only */
     bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */
     bool strict;                    /* warn counts as error */
+    Str note;                       /* why: goes into the change records. Empty: none */
     size_t parallelism;             /* 0: the project's */
     int64_t lock_timeout_us;
 } ApplyOptions;

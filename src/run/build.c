@@ -178,6 +178,10 @@ static Status build_checked(Build *build, Error *err) {
     return commit_and_record(build, true, err);
 }
 
+bool build_goes_on(const Model *model, const BuildTarget *target) {
+    return strategy_is_accumulating(model->strategy) && (target->is_there || target->seed.name.size > 0);
+}
+
 /* A view that is only put over other tables. */
 static bool is_view_again(const Build *build) {
     const PlanTask *task = build->task;

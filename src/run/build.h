@@ -32,6 +32,9 @@ typedef struct BuildContext {
 /* The most threads that a task can use beside its own. */
 size_t build_helpers(const BuildTarget *target);
 
+/* The strategy adds to rows that are there, be they copied. */
+bool build_goes_on(const Model *model, const BuildTarget *target);
+
 /* Carries out one task on a builder thread. On success `result` has outcome, rows and check results (in `arena`). */
 MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result,
                              Error *err);

@@ -33,6 +33,7 @@ typedef struct BuildTarget {
     bool binds_clock;    /* reads of the clock are bound to each window */
     IntervalSet filled;  /* what the ledger of `relation` (of `seed`) says */
     WindowWork work;
+    int64_t change;  /* draft of the change record that its build adds to; 0: none */
     bool is_skipped; /* nothing due: the task builds nothing and keeps what the environment shows */
 } BuildTarget;
 

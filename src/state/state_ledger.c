@@ -57,9 +57,15 @@ Status ledger_add(StateStore *store, const LedgerKey *key, Window window, Error 
 }
 
 Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
+    return state_ledger_add_change(store, lock, key, window, &(ChangeProgress){0}, err);
+}
+
+Status state_ledger_add_change(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
+                               const ChangeProgress *change, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_fenced_begin(&transaction, store, lock, err));
     TRY(ledger_add(store, key, window, err));
+    TRY(state_write_progress(store, change, err));
     return state_transaction_commit(&transaction, err);
 }
 

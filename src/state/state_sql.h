@@ -125,4 +125,13 @@ MUST_CHECK Status ledger_remove(StateStore *store, const LedgerKey *key, Window 
 MUST_CHECK Status state_fenced_begin(StateTransaction *transaction, StateStore *store, const StateLock *lock,
                                      Error *err);
 
+/* ---- Change records (state_changes.c), inside the caller's transaction. */
+
+/* They are true with this transaction. Sets id and at. */
+MUST_CHECK Status state_write_changes(StateStore *store, ChangeRecordVec *records, TimeUs now, Error *err);
+MUST_CHECK Status state_write_drafts(StateStore *store, ChangeRecordVec *drafts, Error *err);
+MUST_CHECK Status state_write_progress(StateStore *store, const ChangeProgress *progress, Error *err);
+/* The drafts of an environment are true with this transaction. */
+MUST_CHECK Status state_record_drafts(StateStore *store, Str environment, TimeUs now, Error *err);
+
 #endif
