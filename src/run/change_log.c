@@ -1,5 +1,6 @@
 #include "run/change_log.h"
 
+#include "run/change_table.h"
 #include "run/relations.h"
 #include "strategy/strategy.h"
 
@@ -143,15 +144,16 @@ Status change_log_begin(Apply *apply, EngineConnection *connection, Error *err) 
 
 /* ---- The end of a command. */
 
-static Status settle(Session *session, StateLock *lock, Error *err) {
-    StateStore *state = NULL;
-    TRY(session_state_for_writing(session, &state, err));
-    return state_changes_settle(state, lock, err);
-}
-
 void change_log_finish(Session *session, StateLock *lock) {
     AUTO(error) Error err = {0};
-    if (failed(settle(session, lock, &err))) {
-        session_note(session, "what this command changed is not recorded yet: " STR_FMT, STR_ARG(err.message));
+    StateStore *state = NULL;
+    if (failed(session_state_for_writing(session, &state, &err)) || failed(state_changes_settle(state, lock, &err))) {
+        session_note(session, "what this command changed is not recorded yet: " STR_FMT "; the next command does it",
+                     STR_ARG(err.message));
+    } else if (failed(change_table_update(session, state, lock, &err))) {
+        session_note(session,
+                     "the table interlace.changes of the warehouse is not up to date: " STR_FMT
+                     "; the next command writes it",
+                     STR_ARG(err.message));
     }
 }

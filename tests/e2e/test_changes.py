@@ -1,5 +1,7 @@
 """Change records: what a command changed for readers, told to those who read (spec 04 §8)."""
 
+import shutil
+
 import pytest
 
 SALES = """/* interlace: {strategy: incremental, time_column: ts, interval: 1d, backfill: 2026-08-01} */
@@ -13,12 +15,19 @@ AUGUST = ("--start", "2026-08-02", "--end", "2026-08-05")
 DAYS = [["2026-08-02T00:00:00", "2026-08-05T00:00:00"]]
 
 
+@pytest.fixture(scope="module")
+def applied_shop(project_class, tmp_path_factory):
+    """Applied to prod once; tests get copies."""
+    master = project_class(tmp_path_factory.mktemp("changes") / "shop")
+    master.write({"models/sales.sql": SALES, "models/daily.sql": DAILY, "models/by_k.sql": BY_K})
+    master.ok("apply")
+    return master
+
+
 @pytest.fixture
-def shop(project):
-    project.write({"models/sales.sql": SALES, "models/daily.sql": DAILY, "models/by_k.sql": BY_K})
-    project.env["INTERLACE_WHO"] = "ada@desk"
-    project.ok("apply")
-    return project
+def shop(applied_shop, project_class, tmp_path):
+    shutil.copytree(applied_shop.root, tmp_path / "shop")
+    return project_class(tmp_path / "shop", env={"INTERLACE_WHO": "ada@desk"})
 
 
 def changes(project, *args):
@@ -181,3 +190,71 @@ def test_04_8_a_killed_rollback_is_told_once(shop, hook, count):
     assert len(changes(shop)) == before + count
     shop.ok("run", "-s", "by_k")
     assert [record["kind"] for record in changes(shop)[before:] if record["kind"] == "rollback"] == ["rollback"] * count
+
+
+# --- The warehouse's table
+
+
+def table(project, columns="id"):
+    return [
+        row[0] if len(row) == 1 else row
+        for row in project.query(f"SELECT {columns} FROM interlace.changes ORDER BY id")
+    ]
+
+
+def test_04_8_the_warehouse_has_a_table_of_them(shop):
+    shop.ok("restate", "-s", "sales", *AUGUST, "--note", "it's a 'bug'")
+    shop.ok("restate", "-s", "by_k")
+    columns = "kind, environment, model, rows_before, rows_after, note, who, campaign"
+    assert table(shop, columns) == [
+        ["restate", "prod", "sales", 72, 72, "it's a 'bug'", "ada@desk", None],
+        ["restate", "prod", "by_k", 3, 3, None, "ada@desk", None],
+    ]
+    told = "SELECT model, w.start::DATE, w.end::DATE FROM interlace.changes AS c, unnest(c.windows) AS u(w)"
+    assert shop.query(told) == [["sales", "2026-08-02", "2026-08-05"]]
+    (moment,) = {record["at"] for record in changes(shop, "--limit", "1")}
+    assert table(shop, "strftime(changed_at, '%Y-%m-%dT%H:%M:%S.%fZ')")[1] == moment
+
+
+def test_04_8_no_change_makes_no_table(shop):
+    shop.ok("run")
+    assert shop.sql("SELECT count(*) FROM duckdb_schemas() WHERE schema_name = 'interlace'") == [(0,)]
+
+
+def test_04_8_a_dropped_table_is_made_anew_and_gc_and_reset_leave_it(shop):
+    for _ in range(2):
+        shop.ok("restate", "-s", "by_k")
+    with shop.warehouse(read_only=False) as connection:
+        connection.execute("DROP SCHEMA interlace CASCADE")
+    shop.ok("gc", "--grace", "0d")
+    assert table(shop) == [1, 2]
+    with shop.warehouse(read_only=False) as connection:
+        connection.execute("DELETE FROM interlace.changes WHERE id = 1")
+    shop.ok("restate", "-s", "by_k")
+    assert table(shop) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("hook", ["changes.publish=kill", "changes.published=kill"])
+def test_04_8_a_kill_before_or_after_the_table_is_made_good_by_the_next_command(shop, hook):
+    shop.ok("restate", "-s", "by_k")
+    assert shop.run("restate", "-s", "by_k", env={"INTERLACE_HOOK": hook}).code == -9
+    shop.ok("apply")
+    assert table(shop) == [1, 2]
+
+
+def test_04_8_a_table_that_cannot_be_written_fails_no_command(shop):
+    shop.ok("restate", "-s", "by_k")
+    with shop.warehouse(read_only=False) as connection:
+        connection.execute("DROP TABLE interlace.changes; CREATE VIEW interlace.changes AS SELECT 1 AS id WHERE false")
+    result = shop.ok("restate", "-s", "by_k")
+    assert "interlace.changes of the warehouse is not up to date" in result.stderr
+    assert len(changes(shop)) == 2
+
+
+def test_04_8_a_lake_has_the_table_too(shop):
+    shutil.rmtree(shop.root / ".interlace")
+    shop.write({"interlace.yaml": "name: shop\ndatabase: ducklake:data/lake.ducklake\n"})
+    shop.ok("apply")
+    shop.ok("restate", "-s", "sales+", *AUGUST)
+    shop.ok("restate", "-s", "sales", *AUGUST)
+    assert table(shop, "model, len(windows)") == [["sales", 1], ["by_k", 0], ["daily", 1], ["sales", 1]]
