@@ -40,6 +40,12 @@ static Status move_to(StateStore *state, int64_t id, CampaignState to, const cha
 
 /* ---- Publication. */
 
+/* The warehouse goes with the lock, so the campaign is worked with no further. */
+static void release(Campaign *campaign, StateLock *lock) {
+    engine_release(TAKE(campaign->connection));
+    command_release(campaign->session, lock);
+}
+
 static bool needs_note(const Campaign *campaign) {
     return str_equal(campaign->options.environment, STR("prod")) && campaign->record.note.size == 0;
 }
@@ -63,9 +69,8 @@ static Status publish_locked(Campaign *campaign, const PublishOptions *options, 
         return refuse_noteless(campaign, err);
     }
     TRY(command_lock(campaign->session, STR("backfill publish"), options->lock_timeout_us, &state, &lock, err));
-    Status status =
-        failed(backfill_recover(campaign->session, lock, err)) ? FAILED : campaign_publish(campaign, lock, err);
-    state_lock_release(lock);
+    Status status = campaign_publish(campaign, lock, err);
+    release(campaign, lock);
     return status;
 }
 
@@ -159,10 +164,16 @@ Status backfill_publish(Session *session, int64_t id, const PublishOptions *opti
 static Status revert_locked(Campaign *campaign, const PublishOptions *options, Error *err) {
     StateStore *state = NULL;
     StateLock *lock = NULL;
+    if (options->note.size > 0) {
+        TRY(state_campaign_note(campaign->state, campaign->id, options->note, err));
+    }
     TRY(command_lock(campaign->session, STR("backfill revert"), options->lock_timeout_us, &state, &lock, err));
-    Status status =
-        failed(backfill_recover(campaign->session, lock, err)) ? FAILED : campaign_revert(campaign, lock, err);
-    state_lock_release(lock);
+    Status status = campaign_revert(campaign, lock, err);
+    if (!failed(status)) {
+        AUTO(error) Error ignored = {0}; /* gc drops them else */
+        (void)failed(campaign_area_drop(campaign->session, campaign->id, &ignored));
+    }
+    release(campaign, lock);
     return status;
 }
 
@@ -170,7 +181,7 @@ Status backfill_revert(Session *session, int64_t id, const PublishOptions *optio
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
-    if (failed(revert_locked(campaign, options, &err)) || failed(campaign_area_drop(session, id, &err))) {
+    if (failed(revert_locked(campaign, options, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }
@@ -182,7 +193,7 @@ Status backfill_recover(Session *session, StateLock *lock, Error *err) {
     CampaignRecordVec campaigns = {0};
     StateStore *state = NULL;
     TRY(session_state_for_writing(session, &state, err));
-    TRY(state_load_campaigns(state, arena, &campaigns, err));
+    TRY(state_campaigns_interrupted(state, arena, &campaigns, err));
     for (size_t i = 0; i < campaigns.count; i++) {
         TRY(campaign_recover(session, campaigns.items[i].id, lock, err));
     }

@@ -113,9 +113,6 @@ MUST_CHECK Status campaign_create(Campaign *campaign, Error *err);
 const CampaignModel *campaign_find_model(const Campaign *campaign, Str name);
 
 /* The relation of a campaign beside one that the environment shows. */
-#define CAMPAIGN_AUDIT "audit"
-#define CAMPAIGN_OVERLAY "overlay"
-#define CAMPAIGN_BEFORE "before"
 SqlRelation campaign_relation(SqlRelation shown, const char *what, int64_t id, Arena *arena);
 
 /* Its rows lie in relations of its own: neither a view nor refused. */

@@ -3,6 +3,7 @@
 #include "backfill/campaign_area.h"
 #include "backfill/campaign_seal.h"
 #include "base/test_hooks.h"
+#include "run/change_log.h"
 #include "run/physical.h"
 
 /* ---- One transaction, under way. */
@@ -237,20 +238,61 @@ static Status add_changes(StateStore *state, int64_t id, const CampaignModelReco
     return OK;
 }
 
+/* A content begins with the number of rows. */
+static int64_t rows_of(Str content) {
+    int64_t rows = CHANGE_ROWS_UNKNOWN;
+    size_t end = str_find_char(content, ':');
+    return end != STR_NOT_FOUND && str_to_int64(str_slice(content, 0, end), &rows) ? rows : CHANGE_ROWS_UNKNOWN;
+}
+
+static int64_t rows_replaced(const CampaignModelRecord *model, const CampaignBatchRecordVec *batches) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < batches->count; i++) {
+        if (str_equal_fold(batches->items[i].model, model->model)) {
+            sum += rows_of(batches->items[i].published);
+        }
+    }
+    return sum;
+}
+
+static ChangeRecord record_of(const CampaignRecord *campaign, const CampaignModelRecord *model,
+                              const CampaignBatchRecordVec *batches, bool is_revert, Arena *arena) {
+    int64_t old = rows_replaced(model, batches), new = rows_of(model->audited);
+    return (ChangeRecord){
+        .kind = is_revert ? CHANGED_BY_REVERT : CHANGED_BY_PUBLICATION,
+        .environment = campaign->environment,
+        .model = model->model,
+        .windows = windows_of(model, batches, arena),
+        .rows_before = is_revert ? new : old,
+        .rows_after = is_revert ? old : new,
+        .note = campaign->note,
+        .who = change_log_who(arena),
+        .campaign = campaign->id,
+    };
+}
+
 static Status finish(StateStore *state, int64_t id, StateLock *lock, bool is_revert, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
+    CampaignRecord campaign;
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
-    CampaignLedgerChangeVec changes = {0};
+    CampaignLedgerChangeVec ledger = {0};
+    ChangeRecordVec records = {0};
+    TRY(state_load_campaign(state, id, arena, &campaign, err));
     TRY(load_records(state, id, arena, &models, &batches, err));
     for (size_t i = 0; i < models.count; i++) {
-        if (str_equal(models.items[i].part, campaign_part_name(PART_WINDOWED))) {
-            TRY(add_changes(state, id, &models.items[i], &batches, is_revert, arena, &changes, err));
+        const CampaignModelRecord *model = &models.items[i];
+        if (str_equal(model->part, campaign_part_name(PART_VIEW))) {
+            continue;
         }
+        if (str_equal(model->part, campaign_part_name(PART_WINDOWED))) {
+            TRY(add_changes(state, id, model, &batches, is_revert, arena, &ledger, err));
+        }
+        change_record_vec_push(arena, &records, record_of(&campaign, model, &batches, is_revert, arena));
     }
     return state_campaign_finish(
         state, lock, id, campaign_state_name(is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING),
-        campaign_state_name(is_revert ? CAMPAIGN_REVERTED : CAMPAIGN_PUBLISHED), &changes, err);
+        campaign_state_name(is_revert ? CAMPAIGN_REVERTED : CAMPAIGN_PUBLISHED), &ledger, &records, err);
 }
 
 /* ---- The steps. */

@@ -2,21 +2,12 @@
 #include "backfill/campaign.h"
 
 #include "base/test_hooks.h"
-
-#include <stdlib.h>
-#include <unistd.h>
-
-static Str who(Arena *arena) {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    const char *user = getenv("USER");
-    return str_format(arena, "%s@%s", user == NULL || user[0] == '\0' ? "somebody" : user, host);
-}
+#include "run/change_log.h"
 
 /* ---- Names of what it makes. */
 
 SqlRelation campaign_relation(SqlRelation relation, const char *what, int64_t id, Arena *arena) {
-    relation.name = str_format(arena, STR_FMT "__%s_%lld", STR_ARG(relation.name), what, (long long)id);
+    relation.name = campaign_relation_name(relation.name, what, id, arena);
     return relation;
 }
 
@@ -95,7 +86,7 @@ Status campaign_create(Campaign *campaign, Error *err) {
         .start = campaign->range.start,
         .end = campaign->range.end,
         .note = campaign->options.note,
-        .who = who(campaign->arena),
+        .who = change_log_who(campaign->arena),
         .created_at = clock_now_us(),
     };
     TRY(state_campaign_create(campaign->state, &campaign->record, &models, &batches, err));

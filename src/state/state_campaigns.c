@@ -180,15 +180,17 @@ static Status change_ledger(StateStore *store, const CampaignLedgerChange *chang
 }
 
 Status state_campaign_finish(StateStore *store, StateLock *lock, int64_t id, Str from, Str to,
-                             const CampaignLedgerChangeVec *changes, Error *err) {
+                             const CampaignLedgerChangeVec *ledger, ChangeRecordVec *records, Error *err) {
+    TimeUs now = clock_now_us();
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_fenced_begin(&transaction, store, lock, err));
     TRY(move_surely(store, id, from, to, err));
     TRY(state_execute(store, "UPDATE campaigns SET published_at = ?2 WHERE id = ?1",
-                      VALUES(state_int(id), state_int(clock_now_us())), err));
-    for (size_t i = 0; i < changes->count; i++) {
-        TRY(change_ledger(store, &changes->items[i], err));
+                      VALUES(state_int(id), state_int(now)), err));
+    for (size_t i = 0; i < ledger->count; i++) {
+        TRY(change_ledger(store, &ledger->items[i], err));
     }
+    TRY(state_write_changes(store, records, now, err));
     return state_transaction_commit(&transaction, err);
 }
 
@@ -244,6 +246,18 @@ Status state_campaigns_kept(StateStore *store, TimeUs before, Arena *arena, Camp
                     VALUES(state_int(before)), read_campaign, arena, &campaigns, err));
     *campaigns_out = campaigns;
     return OK;
+}
+
+Status state_campaigns_interrupted(StateStore *store, Arena *arena, CampaignRecordVec *campaigns_out, Error *err) {
+    CampaignRecordVec campaigns = {0};
+    TRY(state_query(store, CAMPAIGN_COLUMNS "WHERE state IN ('publishing', 'reverting')", NO_VALUES, read_campaign,
+                    arena, &campaigns, err));
+    *campaigns_out = campaigns;
+    return OK;
+}
+
+Str campaign_relation_name(Str shown, const char *what, int64_t id, Arena *arena) {
+    return str_format(arena, STR_FMT "__%s_%lld", STR_ARG(shown), what, (long long)id);
 }
 
 static void read_state(sqlite3_stmt *row, Arena *arena, void *rows) {

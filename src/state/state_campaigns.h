@@ -80,13 +80,23 @@ typedef struct CampaignLedgerChange {
 } CampaignLedgerChange;
 DEFINE_VEC(CampaignLedgerChangeVec, campaign_ledger_change_vec, CampaignLedgerChange)
 
-/* Fenced by the lock `apply`. */
+/* Fenced by the lock `apply`. Sets the ids of the records. */
 MUST_CHECK Status state_campaign_finish(StateStore *store, StateLock *lock, int64_t id, Str from, Str to,
-                                        const CampaignLedgerChangeVec *changes, Error *err);
+                                        const CampaignLedgerChangeVec *ledger, ChangeRecordVec *records, Error *err);
 
 /* Campaigns whose relations are still of use, so that gc leaves them: those that are under way, and those that were
  * published at `before` or later. */
 MUST_CHECK Status state_campaigns_kept(StateStore *store, TimeUs before, Arena *arena, CampaignRecordVec *campaigns_out,
                                        Error *err);
+
+/* Those that a process left while it published or reverted. */
+MUST_CHECK Status state_campaigns_interrupted(StateStore *store, Arena *arena, CampaignRecordVec *campaigns_out,
+                                              Error *err);
+
+/* The name of a campaign's relation beside the one that the environment shows. */
+#define CAMPAIGN_AUDIT "audit"
+#define CAMPAIGN_OVERLAY "overlay"
+#define CAMPAIGN_BEFORE "before"
+Str campaign_relation_name(Str shown, const char *what, int64_t id, Arena *arena);
 
 #endif
