@@ -15,6 +15,7 @@ typedef struct SessionOptions {
     Str overlay;   /* --overlay */
     bool no_cache; /* --no-cache */
     EventSink events;
+    bool *has_notices; /* may be NULL: set when a command of this session leaves webhooks to be told (run/notify.h) */
 } SessionOptions;
 
 DEFINE_VEC(ProjectVec, project_vec, Project *)
