@@ -98,7 +98,7 @@ def later(minutes):
     return {"INTERLACE_NOW": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 60 * minutes))}
 
 
-def test_04_8_one_signed_message_tells_all_changes_of_a_command(shop, receiver):
+def test_one_signed_message_tells_all_changes_of_a_command(shop, receiver):
     shop.ok("restate", "--note", "discount bug")
     ((_, path, headers, body),) = receiver.messages
     assert path == f"/hook/{PATH}"
@@ -126,13 +126,13 @@ def test_04_8_one_signed_message_tells_all_changes_of_a_command(shop, receiver):
         (", environments: [dev]", []),
     ],
 )
-def test_04_8_models_tags_owners_and_environments_choose(shop, receiver, more, told):
+def test_models_tags_owners_and_environments_choose(shop, receiver, more, told):
     configure(shop, receiver, more)
     shop.ok("restate")
     assert sorted(change["model"] for message in receiver.delivered for change in message["changes"]) == told
 
 
-def test_04_8_a_failed_message_is_sent_again_with_growing_waits_and_kept_when_given_up(shop, receiver):
+def test_a_failed_message_is_sent_again_with_growing_waits_and_kept_when_given_up(shop, receiver):
     configure(shop, receiver, ", attempts: 3")
     receiver.answers = [500, 503, 302]
     result = shop.ok("restate", "-s", "sales")
@@ -161,7 +161,7 @@ def test_04_8_a_failed_message_is_sent_again_with_growing_waits_and_kept_when_gi
     assert len(receiver.delivered) == 1
 
 
-def test_04_8_a_receiver_that_is_down_or_slow_fails_no_command(shop, receiver):
+def test_a_receiver_that_is_down_or_slow_fails_no_command(shop, receiver):
     receiver.may_answer.clear()  # for as long as the commands work
     shop.ok("restate", "-s", "sales")
     shop.ok("restate", "-s", "visits", "--lock-timeout", "0")
@@ -182,7 +182,7 @@ def test_04_8_a_receiver_that_is_down_or_slow_fails_no_command(shop, receiver):
         ("notify.sent=kill", 1),
     ],
 )
-def test_04_8_a_kill_between_commit_and_delivery_loses_and_doubles_nothing(shop, receiver, hook, received):
+def test_a_kill_between_commit_and_delivery_loses_and_doubles_nothing(shop, receiver, hook, received):
     assert shop.run("restate", "-s", "sales", env={"INTERLACE_HOOK": hook}).code == -9
     assert len(receiver.messages) == received
     shop.ok("run", "-s", "visits", env=later(1))
@@ -192,7 +192,7 @@ def test_04_8_a_kill_between_commit_and_delivery_loses_and_doubles_nothing(shop,
     assert len(shop.json("changes")) == 1
 
 
-def test_04_8_secrets_are_never_shown(shop, receiver):
+def test_secrets_are_never_shown(shop, receiver):
     receiver.answers = [500] * 9
     texts = [shop.ok("restate", "-s", "sales", "--verbose", "--verbose")]
     with socket.socket() as closed:
@@ -221,7 +221,7 @@ def test_04_8_secrets_are_never_shown(shop, receiver):
         ('{url: "http://h/", secret: s, tag: [x]}', "tags"),
     ],
 )
-def test_04_8_a_wrong_webhook_is_refused_with_its_place(shop, config, what):
+def test_a_wrong_webhook_is_refused_with_its_place(shop, config, what):
     shop.write({"interlace.yaml": f"name: shop\nnotify:\n  desk: {config}\n"})
     result = shop.fails("plan")
     assert what in result.stderr
