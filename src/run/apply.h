@@ -89,6 +89,15 @@ DEFINE_AUTO(ApplyResult, apply_result, apply_result_destroy)
 /* Computes the plan for `plan`: no lock, nothing is written. The plan owns the state it was computed from. */
 MUST_CHECK Status plan_for_reading(Session *session, const PlanOptions *options, Plan **plan_out, ErrorList *faults);
 
+/* The project's zone, the command's instant, and its bounds. UsageError: a bound that is no time, start not before end.
+ */
+MUST_CHECK Status window_request_read(Session *session, const ApplyOptions *options, const Zone **zone_out,
+                                      WindowRequest *request_out, Error *err);
+
+/* The plan from what the state holds now; its texts live in `arena`. */
+MUST_CHECK Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
+                                  Plan **plan_out, Error *err);
+
 /* FAILED: `faults` has one error a failure; `result_out` is set as soon as there was a plan (also on failure). Emits
  * events on the way; EVENT_SUMMARY is the last. */
 MUST_CHECK Status apply(Session *session, const ApplyOptions *options, ApplyResult **result_out, ErrorList *faults);

@@ -226,6 +226,53 @@ static const Migration migrations[] = {
                "CREATE INDEX change_hooks_of_notice ON change_hooks (notice);"
 
                "PRAGMA user_version = 4;"},
+    {.version = 5,
+     .script = "CREATE TABLE campaigns ("
+               "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+               "  environment TEXT NOT NULL COLLATE NOCASE,"
+               "  state TEXT NOT NULL,"
+               "  options_json TEXT NOT NULL,"
+               "  start_us INTEGER NOT NULL,"
+               "  end_us INTEGER NOT NULL CHECK (start_us < end_us),"
+               "  note TEXT,"
+               "  who TEXT NOT NULL,"
+               "  created_at INTEGER NOT NULL,"
+               "  published_at INTEGER NOT NULL,"
+               "  error TEXT,"
+               "  report_json TEXT"
+               ") STRICT;"
+
+               "CREATE TABLE campaign_models ("
+               "  campaign INTEGER NOT NULL REFERENCES campaigns ON DELETE CASCADE,"
+               "  model TEXT NOT NULL COLLATE NOCASE,"
+               "  position INTEGER NOT NULL,"
+               "  fingerprint TEXT NOT NULL,"
+               "  revision INTEGER NOT NULL,"
+               "  part TEXT NOT NULL,"
+               "  engine TEXT NOT NULL,"
+               "  schema TEXT,"
+               "  name TEXT,"
+               "  audited TEXT,"
+               "  PRIMARY KEY (campaign, model)"
+               ") STRICT, WITHOUT ROWID;"
+
+               "CREATE TABLE campaign_batches (" /* the window in wall time; 0 to 0: the whole model */
+               "  campaign INTEGER NOT NULL,"
+               "  model TEXT NOT NULL COLLATE NOCASE,"
+               "  position INTEGER NOT NULL,"
+               "  start_us INTEGER NOT NULL,"
+               "  end_us INTEGER NOT NULL,"
+               "  state TEXT NOT NULL,"
+               "  attempts INTEGER NOT NULL,"
+               "  rows INTEGER NOT NULL,"
+               "  seconds REAL NOT NULL,"
+               "  error TEXT,"
+               "  published TEXT,"
+               "  PRIMARY KEY (campaign, model, position),"
+               "  FOREIGN KEY (campaign, model) REFERENCES campaign_models ON DELETE CASCADE"
+               ") STRICT, WITHOUT ROWID;"
+
+               "PRAGMA user_version = 5;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 

@@ -114,6 +114,11 @@ MUST_CHECK Status state_check_format(const StateStore *store, StateFormat format
 /* All steps that are missing, in one transaction. */
 MUST_CHECK Status state_migrate(StateStore *store, Error *err);
 
+/* ---- Ledger (state_ledger.c), inside a transaction of the caller. */
+
+MUST_CHECK Status ledger_add(StateStore *store, const LedgerKey *key, Window window, Error *err);
+MUST_CHECK Status ledger_remove(StateStore *store, const LedgerKey *key, Window window, Error *err);
+
 /* ---- Lock (state_lock.c). */
 
 /* Begins a transaction that must not happen without the lock: LockError when it was lost. Renews the lease as well. */

@@ -19,7 +19,7 @@
 #include "state/change_record.h"
 #include "window/interval_set.h"
 
-#define STATE_FORMAT_VERSION 4
+#define STATE_FORMAT_VERSION 5
 
 typedef struct StateStore StateStore;
 typedef struct StateLock StateLock;
@@ -160,6 +160,7 @@ typedef struct LockHolder {
 } LockHolder;
 
 typedef struct LockOptions {
+    Str name; /* empty: apply. Another one is held beside it, by whom it concerns: "campaign 3" */
     Str command;
     int64_t timeout_us; /* 0: fail at once; default of the CLI is 60 s */
     int64_t lease_us;   /* 0: 180 s; tests shorten it. Renewed when a third of it is over */
