@@ -145,6 +145,11 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
         model->part = PART_VIEW;
         return OK;
     }
+    if (of->strategy == STRATEGY_APPEND) {
+        refuse(model, of->place, STR("strategy append: a repeat doubles its rows"),
+               STR("use incremental, or a strategy with a key"));
+        return OK;
+    }
     if (model_is_terminal(of)) {
         refuse(model, of->place, STR("it is delivered outside of the warehouse, where nothing can be put in unseen"),
                STR("leave it out, and `interlace run` it when the campaign is published"));
@@ -155,9 +160,6 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
     }
     if (of->materialise == MATERIALISE_VIEW) {
         model->part = PART_VIEW;
-    } else if (of->strategy == STRATEGY_APPEND) {
-        refuse(model, of->place, STR("strategy append: a repeat doubles its rows"),
-               STR("use incremental, or a strategy with a key"));
     } else if (of->strategy == STRATEGY_SCD) {
         model->part = PART_HISTORY;
         if (of->time_column.size == 0) {

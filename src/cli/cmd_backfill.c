@@ -60,17 +60,11 @@ Status command_backfill_plan(Cli *cli, ErrorList *faults) {
     return campaign_check(campaign, faults);
 }
 
-static Status print_state(Cli *cli, Session *session, int64_t id, Error *err) {
-    StateStore *state = NULL;
-    TRY(session_state_for_reading(session, &state, err));
-    return backfill_print_status(cli, state, id, err);
-}
-
 /* How far it came is told in any case. */
 static Status end_of_work(Cli *cli, Session *session, const Campaign *campaign, Status status, ErrorList *faults) {
     AUTO(error) Error err = {0};
     if (campaign != NULL && !(failed(status) && cli_wants_json(cli))) {
-        CLI_TRY(print_state(cli, session, campaign->id, &err));
+        CLI_TRY(backfill_print_status(cli, session, campaign->id, &err));
     }
     return status;
 }
@@ -111,7 +105,7 @@ static Status publish_or_revert(Cli *cli, Status (*command)(Session *, int64_t, 
     CLI_TRY(backfill_read_id(cli, &id, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
     TRY(command(session, id, &options, faults));
-    CLI_TRY(print_state(cli, session, id, &err));
+    CLI_TRY(backfill_print_status(cli, session, id, &err));
     return OK;
 }
 
@@ -130,7 +124,7 @@ static Status move(Cli *cli, CampaignState to, ErrorList *faults) {
     CLI_TRY(backfill_read_id(cli, &id, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
     CLI_TRY(backfill_move(session, id, to, &err));
-    CLI_TRY(print_state(cli, session, id, &err));
+    CLI_TRY(backfill_print_status(cli, session, id, &err));
     return OK;
 }
 

@@ -174,17 +174,26 @@ void backfill_print_plan(Cli *cli, const Campaign *campaign) {
 typedef struct ModelProgress {
     const CampaignModelRecord *model;
     int64_t batches, done, running, failed, rows;
+    int64_t grains; /* of its windows; 0: it has none, or is gone from the project */
     double seconds;
 } ModelProgress;
 
-static ModelProgress count_batches(const CampaignModelRecord *model, const CampaignBatchRecordVec *batches) {
+static ModelProgress count_batches(const Project *project, const CampaignModelRecord *model,
+                                   const CampaignBatchRecordVec *batches) {
+    AUTO(error) Error ignored = {0};
+    Grain grain;
     ModelProgress progress = {.model = model};
+    const Model *now = project_find(project, model->model);
+    bool has_grain = now != NULL && now->interval.size > 0 && !failed(grain_parse(now->interval, &grain, &ignored));
     for (size_t i = 0; i < batches->count; i++) {
         const CampaignBatchRecord *batch = &batches->items[i];
         if (!str_equal_fold(batch->model, model->model)) {
             continue;
         }
         progress.batches++;
+        if (has_grain && batch->window.start < batch->window.end) {
+            progress.grains += grain_count(grain, batch->window.start, batch->window.end);
+        }
         progress.done += str_equal(batch->state, STR("done"));
         progress.running += str_equal(batch->state, STR("running"));
         progress.failed += str_equal(batch->state, STR("failed"));
@@ -194,8 +203,8 @@ static ModelProgress count_batches(const CampaignModelRecord *model, const Campa
     return progress;
 }
 
-static void print_status_text(Cli *cli, const CampaignRecord *campaign, const CampaignModelRecordVec *models,
-                              const CampaignBatchRecordVec *batches) {
+static void print_status_text(Cli *cli, const Project *project, const CampaignRecord *campaign,
+                              const CampaignModelRecordVec *models, const CampaignBatchRecordVec *batches) {
     static const TableColumn columns[] = {
         {.title = "Model", .is_name = true},     {.title = "Takes part as"},
         {.title = "Batches", .is_number = true}, {.title = "Done", .is_number = true},
@@ -208,7 +217,7 @@ static void print_status_text(Cli *cli, const CampaignRecord *campaign, const Ca
                            STR_ARG(wall_format(cli->arena, campaign->end, false)), STR_ARG(campaign->state));
     Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
     for (size_t i = 0; i < models->count; i++) {
-        ModelProgress progress = count_batches(&models->items[i], batches);
+        ModelProgress progress = count_batches(project, &models->items[i], batches);
         bool has_rows = progress.batches > 0;
         table_add(table, (TableCell[]){CELL(models->items[i].model), CELL(models->items[i].part),
                                        CELL(has_rows ? number_text(cli->arena, progress.batches) : STR_EMPTY),
@@ -233,6 +242,7 @@ static void write_progress(const ModelProgress *progress, JsonWriter *json) {
     json_begin_object(json);
     json_text_field(json, STR("name"), progress->model->model);
     json_text_field(json, STR("takes_part"), progress->model->part);
+    json_int_field(json, STR("windows"), progress->grains);
     json_int_field(json, STR("batches"), progress->batches);
     json_int_field(json, STR("done"), progress->done);
     json_int_field(json, STR("running"), progress->running);
@@ -278,15 +288,18 @@ static void write_head(Cli *cli, const CampaignRecord *campaign, JsonWriter *jso
     json_optional_text_field(json, STR("error"), campaign->error);
 }
 
-Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err) {
+Status backfill_print_status(Cli *cli, Session *session, int64_t id, Error *err) {
+    const Project *project = session->project;
+    StateStore *state = NULL;
     CampaignRecord campaign;
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
+    TRY(session_state_for_reading(session, &state, err));
     TRY(state_load_campaign(state, id, cli->arena, &campaign, err));
     TRY(state_load_campaign_models(state, id, cli->arena, &models, err));
     TRY(state_load_campaign_batches(state, id, cli->arena, &batches, err));
     if (!cli_wants_json(cli)) {
-        print_status_text(cli, &campaign, &models, &batches);
+        print_status_text(cli, project, &campaign, &models, &batches);
         return OK;
     }
     JsonWriter *json = cli_json_begin(cli);
@@ -295,7 +308,7 @@ Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err
     json_key(json, STR("models"));
     json_begin_array(json);
     for (size_t i = 0; i < models.count; i++) {
-        ModelProgress progress = count_batches(&models.items[i], &batches);
+        ModelProgress progress = count_batches(project, &models.items[i], &batches);
         write_progress(&progress, json);
     }
     json_end_array(json);
@@ -308,12 +321,10 @@ Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err
 Status command_backfill_status(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
-    StateStore *state = NULL;
     int64_t id;
     CLI_TRY(backfill_read_id(cli, &id, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    CLI_TRY(session_state_for_reading(session, &state, &err));
-    CLI_TRY(backfill_print_status(cli, state, id, &err));
+    CLI_TRY(backfill_print_status(cli, session, id, &err));
     return OK;
 }
 
