@@ -130,6 +130,9 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_CHANGES_ENV] = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", .summary = "Only changes of this environment"},
     [OPTION_CHANGES_SINCE] = {"since", 0, OPTION_TYPE_TIME, "ISO", .summary = "Only changes from then on"},
     [OPTION_CHANGES_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "50", .minimum = 1, .summary = "At most so many changes"},
+    [OPTION_UNDELIVERED] = {"undelivered", 0, OPTION_TYPE_FLAG, .summary = "List the messages that webhooks have not got"},
+    [OPTION_REDELIVER]   = {"redeliver", 0, OPTION_TYPE_TEXT, "ID",
+                            .summary = "Send such a message now, however often it failed; `all` sends each"},
     [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
     [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
 };
@@ -272,7 +275,8 @@ const Command command_table[] = {
 
     {.name = "changes", .summary = "List what changed for readers: when, which periods, why, by whom", .run = command_changes,
      .details = "Restatements, rollbacks, forward-only and breaking changes, publications of backfills; newest first.",
-     .options = O(PATH) | O(CHANGES_MODEL) | O(CHANGES_ENV) | O(CHANGES_SINCE) | O(CHANGES_LIMIT) | O(JSON)},
+     .options = O(PATH) | O(CHANGES_MODEL) | O(CHANGES_ENV) | O(CHANGES_SINCE) | O(CHANGES_LIMIT) |
+                O(UNDELIVERED) | O(REDELIVER) | O(JSON)},
 
     {.name = "gc", .summary = "Drop tables that no environment serves any more", .run = command_gc,
      .details = "Also trims events and check results older than 30 days, and all but 50 generations an environment.",
