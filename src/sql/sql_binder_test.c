@@ -99,7 +99,7 @@ static void test_only_a_binder_of_its_own_looks_at_files(void **state) {
     Bound *bound = *state;
     SqlFixture *f = bound->fixture;
     static const char sql[] = "SELECT filename, size FROM read_text('/proc/version')";
-    check_failure(bound, sql, SQL_BIND_UNDECIDED, "", 0);
+    check_failure(bound, sql, SQL_BIND_UNDECIDED, "", 28);
 
     SqlBinder *beside = bound->binder;
     assert_false(failed(sql_binder_open(STR("/"), &bound->binder, &f->err)));
