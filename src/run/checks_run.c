@@ -140,19 +140,25 @@ static void interrupt(void *context) {
     engine_interrupt_all(run->engine);
 }
 
+/* Empty: its checks run. */
+static Str reason_to_skip(const ChecksRun *run, const Model *model) {
+    Str environment = run->options->environment;
+    if (run->plan->current[model->index] == NULL) {
+        return str_format(run->result->arena, "not promoted in '" STR_FMT "'", STR_ARG(environment));
+    }
+    if (model_is_terminal(model) && !model_delivers_in(model, environment)) {
+        return str_format(run->result->arena, "not delivered in '" STR_FMT "'", STR_ARG(environment));
+    }
+    return STR_EMPTY;
+}
+
 static void choose_models(ChecksRun *run, const Selection *selection) {
     const Project *project = run->session->project;
     run->models = ARENA_NEW_ARRAY(run->result->arena, ModelChecks, project->model_count);
     for (size_t i = 0; i < project->model_count; i++) {
         const Model *model = project->models[i];
-        if (!selection->contains[i] || model->checks.count == 0) {
-            continue;
-        }
-        ModelChecks *checks = &run->models[run->model_count++];
-        checks->model = model;
-        if (run->plan->current[i] == NULL) {
-            checks->left_out =
-                str_format(run->result->arena, "not promoted in '" STR_FMT "'", STR_ARG(run->options->environment));
+        if (selection->contains[i] && model->checks.count > 0) {
+            run->models[run->model_count++] = (ModelChecks){.model = model, .left_out = reason_to_skip(run, model)};
         }
     }
 }

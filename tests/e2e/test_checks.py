@@ -490,6 +490,16 @@ def test_checks_run_can_stop_early_and_tells_what_was_skipped(project):
     assert len(project.json("checks", "run", code=1)) == 2
 
 
+def test_05_5_checks_run_leaves_out_what_is_not_delivered_in_that_environment(project):
+    checked = "/* interlace: {materialise: table, target: out.main.t, checks: [{row_count: {min: 1}}]} */ SELECT 1 AS id"
+    project.write({"interlace.yaml": "attach: {out: out.duckdb}\n", "models/t.sql": checked})
+    project.ok("apply")
+    project.ok("apply", "-e", "dev")
+    assert project.ok("checks", "run").stdout == "passed t.row_count\nChecks: 1/1 passed against 'prod'.\n"
+    told = project.ok("checks", "run", "-e", "dev").stdout
+    assert told == "skip   t — not delivered in 'dev'\nChecks: 0/0 passed against 'dev'.\n"
+
+
 MEETS_ANOTHER = """import pathlib
 import time
 
