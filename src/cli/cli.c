@@ -1,9 +1,9 @@
 #include "cli/cli.h"
 
-#include "cli/completion.h"
-
+#include "backfill/backfill.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "cli/completion.h"
 #include "cli/crash.h"
 #include "cli/help.h"
 #include "cli/report.h"
@@ -91,6 +91,7 @@ SessionOptions cli_session_options(const Cli *cli, EventSink events) {
         .overlay = invocation_text(cli->invocation, OPTION_OVERLAY),
         .no_cache = invocation_flag(cli->invocation, OPTION_NO_CACHE),
         .events = events,
+        .recover = backfill_recover,
     };
 }
 

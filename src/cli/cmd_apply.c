@@ -272,6 +272,7 @@ static void read_options(const Invocation *invocation, ApplyOptions *options) {
     options->forward_only = invocation_flag(invocation, OPTION_FORWARD_ONLY);
     options->force = invocation_flag(invocation, OPTION_FORCE);
     options->keep_going = invocation_flag(invocation, OPTION_KEEP_GOING);
+    options->note = invocation_text(invocation, OPTION_NOTE);
     options->strict = invocation_flag(invocation, OPTION_STRICT);
     options->parallelism = (size_t)invocation_number(invocation, OPTION_PARALLELISM);
     options->lock_timeout_us = invocation_number(invocation, OPTION_LOCK_TIMEOUT);

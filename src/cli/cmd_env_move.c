@@ -12,6 +12,7 @@ static EnvironmentRequest request_of(const Cli *cli, Str environment) {
         .environment = environment,
         .lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT),
         .dry_run = invocation_flag(cli->invocation, OPTION_DRY_RUN),
+        .note = invocation_text(cli->invocation, OPTION_NOTE),
     };
 }
 

@@ -11,7 +11,7 @@ static Status check_time(const Cli *cli, OptionId option, const char *name, Erro
     return cli->invocation->options[option].is_given ? window_bound_check(name, text, err) : OK;
 }
 
-static Status read_batch(const Cli *cli, int64_t *batch_out, Error *err) {
+Status run_batch_read(const Cli *cli, int64_t *batch_out, Error *err) {
     Str text = invocation_text(cli->invocation, OPTION_BATCH);
     *batch_out = 0;
     if (text.size == 0 || str_equal(text, STR("auto"))) {
@@ -40,7 +40,7 @@ Status run_options_read(const Cli *cli, WindowVerb verb, ApplyOptions *options, 
     if (options->catch_up && (options->start.size > 0 || options->end.size > 0)) {
         return error_set(err, ERROR_USAGE, "--catch-up takes no --start and no --end: it goes from the ledger to now");
     }
-    return read_batch(cli, &options->batch, err);
+    return run_batch_read(cli, &options->batch, err);
 }
 
 /* ---- --dry-run. */

@@ -93,6 +93,16 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_TOLERANCE]   = {"tolerance", 0, OPTION_TYPE_TEXT, "X", "0",
                             .summary = "Take floats that differ by no more than this for equal"},
     [OPTION_SCHEMA]      = {"schema", 0, OPTION_TYPE_FLAG, .summary = "Compare columns only, read no rows"},
+    [OPTION_CAMPAIGN_START] = {"start", 0, OPTION_TYPE_TEXT, "ISO", .summary = "First moment of the range; required"},
+    [OPTION_GAPS]        = {"gaps", 0, OPTION_TYPE_FLAG, .summary = "Only windows that are not filled"},
+    [OPTION_RESTATE]     = {"restate", 0, OPTION_TYPE_FLAG, .summary = "Every window of the range, filled or not: the default"},
+    [OPTION_AUDIT]       = {"audit", 0, OPTION_TYPE_FLAG, .summary = "Compare old and new: the default"},
+    [OPTION_NO_AUDIT]    = {"no-audit", 0, OPTION_TYPE_FLAG, .summary = "Do not compare old and new, as for a first load"},
+    [OPTION_PUBLISH]     = {"publish", 0, OPTION_TYPE_CHOICE, "HOW", "manual", .choices = "auto manual",
+                            .summary = "auto publishes when nothing speaks against it; manual waits for `backfill publish`"},
+    [OPTION_ALLOW_REFUSED] = {"allow-refused", 0, OPTION_TYPE_FLAG, .summary = "Go on without the models that cannot take part"},
+    [OPTION_NO_STALE]    = {"no-stale", 0, OPTION_TYPE_FLAG,
+                            .summary = "Refuse when models behind the selection would be left with old figures"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -110,12 +120,20 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "Install completion for the current shell"},
     [OPTION_SHOW_COMPLETION] = {"show-completion", 0, OPTION_TYPE_FLAG,
                             .summary = "Show the completion script of the current shell"},
+    [OPTION_NOTE]        = {"note", 0, OPTION_TYPE_TEXT, "TEXT", .summary = "Why: goes into the change records, see `changes`"},
+    [OPTION_CHANGES_MODEL] = {"model", 0, OPTION_TYPE_TEXT, "MODEL", .summary = "Only changes of this model"},
+    [OPTION_CHANGES_ENV] = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", .summary = "Only changes of this environment"},
+    [OPTION_CHANGES_SINCE] = {"since", 0, OPTION_TYPE_TIME, "ISO", .summary = "Only changes from then on"},
+    [OPTION_CHANGES_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "50", .minimum = 1, .summary = "At most so many changes"},
     [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
     [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
 };
 
 #define O(name) OPTION_BIT(OPTION_##name)
 #define SELECTION (O(SELECT) | O(EXCLUDE))
+#define CAMPAIGN (O(ENV) | O(PATH) | SELECTION | O(CAMPAIGN_START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(GAPS) | \
+                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE))
+#define CAMPAIGN_ID {"ID", .summary = "The number of a campaign, as `backfill list` shows it"}
 
 const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
                                  O(LOCK_TIMEOUT) | O(OVERLAY) | O(NO_CACHE) | O(INSTALL_COMPLETION) |
@@ -134,22 +152,57 @@ const Command command_table[] = {
     {.name = "apply", .summary = "Build what changed, check it, and make it live", .run = command_apply,
      .details = "Nothing becomes visible in the environment before everything is built and its checks passed.",
      .options = O(ENV) | O(PATH) | SELECTION | O(FORWARD_ONLY) | O(FORCE) | O(PARALLELISM) | O(KEEP_GOING) |
-                O(STRICT) | O(FROM) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(STRICT) | O(FROM) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "run", .summary = "Build the selected models now, filling windows that are due", .run = command_run,
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"
                 "Other models are built once by their own strategy. Checks gate, then the environment moves.",
      .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(CATCH_UP) | O(BATCH) | O(CONCURRENCY) |
-                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "restate", .summary = "Build the selected models again, whatever is filled", .run = command_restate,
      .details = "As run, but windows of the range are done again even if they are filled.",
      .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(ORDER) |
-                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "intervals", .summary = "Show which windows of a model are filled", .run = command_intervals,
      .arguments = {{"MODEL", .summary = "An incremental model"}},
      .options = O(ENV) | O(PATH) | O(JSON)},
+
+    {.name = "backfill plan", .summary = "Show what a campaign would do", .run = command_backfill_plan,
+     .details = "Who takes part and how, windows and batches, what they read, what is left stale. Builds nothing.",
+     .options = CAMPAIGN | O(JSON)},
+
+    {.name = "backfill start", .summary = "Compute the past anew, beside what readers see", .run = command_backfill_start,
+     .details = "A campaign: its batches are built and checked unseen, compared with what is published, and wait for\n"
+                "`backfill publish`. It may be paused, resumed and cancelled from another terminal.",
+     .options = CAMPAIGN | O(ORDER) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
+
+    {.name = "backfill list", .summary = "List the campaigns, newest first", .run = command_backfill_list,
+     .options = O(PATH) | O(JSON)},
+
+    {.name = "backfill status", .summary = "Show how far a campaign is", .run = command_backfill_status,
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
+
+    {.name = "backfill pause", .summary = "Let a campaign begin no further batch", .run = command_backfill_pause,
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
+
+    {.name = "backfill resume", .summary = "Do what is left of a campaign", .run = command_backfill_resume,
+     .details = "Of one that is paused or failed, or whose process died. What is done is not done again.",
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
+
+    {.name = "backfill cancel", .summary = "Stop a campaign for good, and drop what it made", .run = command_backfill_cancel,
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
+
+    {.name = "backfill publish", .summary = "Let readers see what a campaign made, all at once", .run = command_backfill_publish,
+     .details = "One transaction replaces the windows of all its models. Nothing is computed: what was audited is published.",
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(NOTE) | O(JSON)},
+
+    {.name = "backfill revert", .summary = "Put back the rows that a campaign replaced", .run = command_backfill_revert,
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(NOTE) | O(JSON)},
+
+    {.name = "backfill discard", .summary = "Drop what a campaign made, and publish nothing", .run = command_backfill_discard,
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
 
     {.name = "models", .summary = "List the project's models", .run = command_models,
      .options = O(ENV) | O(PATH) | SELECTION | O(TAG) | O(JSON)},
@@ -200,17 +253,21 @@ const Command command_table[] = {
     {.name = "env promote", .summary = "Let an environment serve what another one serves", .run = command_env_promote,
      .details = "Builds nothing. The checks of what is taken over run first, and nothing moves when one blocks.",
      .arguments = {{"FROM", .summary = "The environment that has it"}, {"TO", .summary = "The environment that gets it"}},
-     .options = O(PATH) | O(SELECT) | O(DRY_RUN) | O(JSON)},
+     .options = O(PATH) | O(SELECT) | O(NOTE) | O(DRY_RUN) | O(JSON)},
 
     {.name = "env rollback", .summary = "Let an environment serve what it served before", .run = command_env_rollback,
      .details = "Builds nothing, and undoes nothing in tables that were changed in place. It is a promotion like any\n"
                 "other, so the next rollback goes forward again.",
      .arguments = {{"NAME", "prod", .is_optional = true, .summary = "The environment"}},
-     .options = O(PATH) | O(TO) | O(LIST_GENERATIONS) | O(DRY_RUN) | O(JSON)},
+     .options = O(PATH) | O(TO) | O(LIST_GENERATIONS) | O(NOTE) | O(DRY_RUN) | O(JSON)},
 
     {.name = "env drop", .summary = "Take the views of an environment away", .run = command_env_drop,
      .arguments = {{"NAME", .summary = "The environment"}},
      .options = O(PATH) | O(FORCE_DROP) | O(DRY_RUN) | O(JSON)},
+
+    {.name = "changes", .summary = "List what changed for readers: when, which periods, why, by whom", .run = command_changes,
+     .details = "Restatements, rollbacks, forward-only and breaking changes, publications of backfills; newest first.",
+     .options = O(PATH) | O(CHANGES_MODEL) | O(CHANGES_ENV) | O(CHANGES_SINCE) | O(CHANGES_LIMIT) | O(JSON)},
 
     {.name = "gc", .summary = "Drop tables that no environment serves any more", .run = command_gc,
      .details = "Also trims events and check results older than 30 days, and all but 50 generations an environment.",
@@ -271,6 +328,7 @@ const size_t command_count = COUNT_OF(command_table);
 
 const CommandGroup command_groups[] = {
     {"env", "Environments"},
+    {"backfill", "Campaigns over the past"},
     {"checks", "Data checks"},
 };
 const size_t command_group_count = COUNT_OF(command_groups);

@@ -273,7 +273,7 @@ static void add_values(Completion *completion, OptionId id, Str before) {
         add_templates(completion, before);
     } else if (id == OPTION_TAG) {
         add_indexed(completion, "tag", before);
-    } else if (id == OPTION_MODEL) {
+    } else if (id == OPTION_MODEL || id == OPTION_CHANGES_MODEL) {
         add_indexed(completion, "model", before);
     }
 }

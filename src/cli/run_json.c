@@ -12,6 +12,15 @@ void run_json_write_window(Window window, JsonWriter *writer) {
     json_end_array(writer);
 }
 
+void run_json_write_batch(Window batch, Grain grain, JsonWriter *writer) {
+    AUTO(arena) Arena *arena = arena_create();
+    json_begin_array(writer);
+    json_text(writer, iso(arena, batch.start));
+    json_text(writer, iso(arena, batch.end));
+    json_int(writer, grain_count(grain, batch.start, batch.end));
+    json_end_array(writer);
+}
+
 static const char *kind_of(const Model *model) {
     if (model->materialise == MATERIALISE_VIEW) {
         return "view";
@@ -51,12 +60,7 @@ static void write_batches(const BuildTarget *target, const ModelResult *result, 
         interval_set_batches(arena, &target->work.due, target->grain, target->batch, &batches);
     }
     for (size_t i = 0; i < batches.count; i++) {
-        Window batch = batches.items[i];
-        json_begin_array(writer);
-        json_text(writer, iso(arena, batch.start));
-        json_text(writer, iso(arena, batch.end));
-        json_int(writer, grain_count(target->grain, batch.start, batch.end));
-        json_end_array(writer);
+        run_json_write_batch(batches.items[i], target->grain, writer);
     }
     json_end_array(writer);
 }

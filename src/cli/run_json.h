@@ -11,5 +11,7 @@ void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVe
 
 /* One pair of ISO times, wall time of the project's zone. */
 void run_json_write_window(Window window, JsonWriter *writer);
+/* The same with its number of grains behind them. */
+void run_json_write_batch(Window batch, Grain grain, JsonWriter *writer);
 
 #endif

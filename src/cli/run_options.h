@@ -8,6 +8,9 @@
 /* Sets verb, bounds, batch, concurrency and order. UsageError for what cannot be meant; nothing is opened. */
 MUST_CHECK Status run_options_read(const Cli *cli, WindowVerb verb, ApplyOptions *options, Error *err);
 
+/* --batch: 0 for auto. */
+MUST_CHECK Status run_batch_read(const Cli *cli, int64_t *batch_out, Error *err);
+
 /* --dry-run: prints what would be done. */
 MUST_CHECK Status run_dry(Cli *cli, const ApplyOptions *options, ErrorList *faults);
 

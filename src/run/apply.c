@@ -7,6 +7,7 @@
 #include "run/attachments.h"
 #include "run/bound_schemas.h"
 #include "run/cancel.h"
+#include "run/change_log.h"
 #include "run/check_runner.h"
 #include "run/command_lock.h"
 #include "run/delivery_record.h"
@@ -239,7 +240,8 @@ static Status prepare_warehouse(Apply *apply, Intent *intent_out, Error *err) {
     }
     TRY(promotion_preflight(connection, apply->build.catalog, intent_out, err));
     TRY(create_physical_schemas(apply, connection, err));
-    return prepare_deliveries(apply, connection, err);
+    TRY(prepare_deliveries(apply, connection, err));
+    return change_log_begin(apply, connection, err);
 }
 
 /* ---- Step 6: what became of the models. */

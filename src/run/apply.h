@@ -62,6 +62,7 @@ typedef struct ApplyOptions {
     bool forward_only;              /* APPLY: PlanOptions.forward_only */
     bool keep_going;                /* models not downstream of a failure still build; nothing is promoted */
     bool strict;                    /* warn counts as error */
+    Str note;                       /* why: goes into the change records. Empty: none */
     size_t parallelism;             /* 0: the project's */
     int64_t lock_timeout_us;
 } ApplyOptions;
@@ -87,6 +88,15 @@ DEFINE_AUTO(ApplyResult, apply_result, apply_result_destroy)
 
 /* Computes the plan for `plan`: no lock, nothing is written. The plan owns the state it was computed from. */
 MUST_CHECK Status plan_for_reading(Session *session, const PlanOptions *options, Plan **plan_out, ErrorList *faults);
+
+/* The project's zone, the command's instant, and its bounds. UsageError: a bound that is no time, start not before end.
+ */
+MUST_CHECK Status window_request_read(Session *session, const ApplyOptions *options, const Zone **zone_out,
+                                      WindowRequest *request_out, Error *err);
+
+/* The plan from what the state holds now; its texts live in `arena`. */
+MUST_CHECK Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
+                                  Plan **plan_out, Error *err);
 
 /* FAILED: `faults` has one error a failure; `result_out` is set as soon as there was a plan (also on failure). Emits
  * events on the way; EVENT_SUMMARY is the last. */

@@ -34,13 +34,4 @@ void apply_result_add(ApplyResult *result, ApplyResult *next);
 /* Step 6: builds and checks all tasks; the outcomes are in apply->models. Fails only when nothing could be started. */
 MUST_CHECK Status apply_build_models(Apply *apply, Error *err);
 
-/* The project's zone, the command's instant, and its bounds. UsageError: a bound that is no time, start not before end.
- */
-MUST_CHECK Status window_request_read(Session *session, const ApplyOptions *options, const Zone **zone_out,
-                                      WindowRequest *request_out, Error *err);
-
-/* The plan from what the state holds now; its texts live in `arena`. */
-MUST_CHECK Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
-                                  Plan **plan_out, Error *err);
-
 #endif

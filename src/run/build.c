@@ -44,7 +44,7 @@ static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
         .connection = build->connection,
         .relations = context->relations,
         .model = build->task->model,
-        .table = build->target.relation,
+        .table = build->target.is_aside ? build->target.checked : build->target.relation,
         .environment = context->plan->environment,
         .fingerprint = build->task->model->fingerprint,
         .trigger = trigger_of(context),
@@ -98,7 +98,7 @@ static Status commit_and_record(Build *build, bool is_verified, Error *err) {
         TRY(build_record_ledger(build, err));
         TRY(test_hook("build.ledger", err));
     }
-    if (!build->is_recorded) {
+    if (!build->is_recorded && !build->target.is_aside) {
         TRY(build_record_snapshot(build, is_verified, err));
     }
     build->is_recorded = is_verified;
@@ -110,7 +110,8 @@ static Status commit_and_record(Build *build, bool is_verified, Error *err) {
 
 /* Rows that would spoil something: readers see them, or what was there before would be lost with them. */
 static bool must_roll_back(const Build *build) {
-    return build->target.is_served || build->target.is_there || build->target.is_external || build->window != NULL ||
+    return build->target.is_served || build->target.is_there || build->target.is_external || build->target.is_aside ||
+           build->window != NULL ||
            build->target.seed.name.size > 0;
 }
 
@@ -177,6 +178,10 @@ static Status build_checked(Build *build, Error *err) {
     return commit_and_record(build, true, err);
 }
 
+bool build_goes_on(const Model *model, const BuildTarget *target) {
+    return strategy_is_accumulating(model->strategy) && (target->is_there || target->seed.name.size > 0);
+}
+
 /* A view that is only put over other tables. */
 static bool is_view_again(const Build *build) {
     const PlanTask *task = build->task;
@@ -220,7 +225,11 @@ static const BuildTarget *target_of(const BuildContext *context, const PlanTask 
 }
 
 Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result, Error *err) {
-    const BuildTarget *target = target_of(context, task);
+    return build_target(context, task, target_of(context, task), arena, result, err);
+}
+
+Status build_target(BuildContext *context, const PlanTask *task, const BuildTarget *target, Arena *arena,
+                    ModelResult *result, Error *err) {
     assert(context->is_stopping != NULL);
     result->rows = (RowCounts){0};
     result->tasks = 0;

@@ -6,6 +6,7 @@
 #include "run/apply.h"
 #include "run/relations.h"
 #include "run/schedule.h"
+#include "run/window_scan.h"
 
 #include <pthread.h>
 
@@ -31,10 +32,35 @@ typedef struct BuildContext {
 /* The most threads that a task can use beside its own. */
 size_t build_helpers(const BuildTarget *target);
 
+/* The strategy adds to rows that are there, be they copied. */
+bool build_goes_on(const Model *model, const BuildTarget *target);
+
 /* Carries out one task on a builder thread. On success `result` has outcome, rows and check results (in `arena`). */
 MUST_CHECK Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result,
                              Error *err);
+/* The same for a target that is not the one of `context`. */
+MUST_CHECK Status build_target(BuildContext *context, const PlanTask *task, const BuildTarget *target, Arena *arena,
+                               ModelResult *result, Error *err);
 /* Nothing is wrong with the task, but it has to be carried out while no other runs. */
 bool build_must_be_alone(const Error *err);
+
+/* ---- For campaigns (backfill/), which do the parts of a build at moments of their own. */
+
+typedef struct BuildOutlook {
+    WindowVec batches;     /* that the due windows of the target make, oldest first; none: it is not windowed */
+    WindowScanVec scans;   /* what a window cuts of its sources */
+    DuckColumnVec columns; /* of SQL models */
+    SqlText query;         /* of SQL models: all of its rows */
+} BuildOutlook;
+
+/* What carrying the task out would be; writes nothing. */
+MUST_CHECK Status build_outlook(BuildContext *context, const PlanTask *task, const BuildTarget *target, Arena *arena,
+                                BuildOutlook *outlook_out, Error *err);
+
+/* Rows of the model that lie in `rows` go into the target by its strategy, of an incremental model those of `windows`,
+ * one after the other. In the transaction that is open on `connection`; records nothing. */
+MUST_CHECK Status build_put_rows(BuildContext *context, const PlanTask *task, const BuildTarget *target,
+                                 EngineConnection *connection, SqlRelation rows, const IntervalSet *windows,
+                                 Arena *arena, Error *err);
 
 #endif

@@ -19,6 +19,9 @@ static Str recorded_objects(const Build *build) {
 }
 
 void build_read_physical(Build *build) {
+    if (build->target.is_aside) {
+        return;
+    }
     build->physical = physical_work(build->context->session->project, build->task->model, build->target.relation,
                                     recorded_objects(build), build->arena);
 }

@@ -82,6 +82,28 @@ Status build_record_checks(Build *build, Error *err) {
     return status;
 }
 
+/* What the transaction at hand did, for the change record. A second attempt does windows again: then rows that were
+ * there before are not told from those of the first. */
+static ChangeProgress change_progress(const Build *build) {
+    const BuildTarget *target = &build->target;
+    const RowCounts *rows = &build->rows;
+    bool is_known = rows->is_known && build->result->attempts <= 1;
+    bool is_window = build->window != NULL;
+    bool is_upsert = is_window && build->task->model->key.count > 0;
+    bool has_before = target->is_there || target->seed.name.size > 0;
+    ChangeProgress progress = {.draft = target->change, .rows_after = rows->inserted};
+    if (is_window) {
+        progress.window = *build->window;
+        progress.rows_before = has_before ? rows->deleted : CHANGE_ROWS_UNKNOWN;
+    } else if (build_goes_on(build->task->model, target)) {
+        progress.rows_after -= rows->deleted;
+    }
+    if (!is_known || is_upsert) {
+        progress.rows_before = progress.rows_after = CHANGE_ROWS_UNKNOWN;
+    }
+    return progress;
+}
+
 static Status take_out(BuildContext *context, const LedgerKey *key, const IntervalSet *windows, Error *err) {
     for (size_t i = 0; i < windows->count; i++) {
         TRY(state_ledger_remove(context->state, context->lock, key, windows->items[i], err));
@@ -99,17 +121,22 @@ static Status write_ledger(Build *build, Error *err) {
     } else if (!build->target.is_there) {
         TRY(state_ledger_clear(context->state, context->lock, &key, err));
     }
+    ChangeProgress change = change_progress(build);
     bool is_filled = build->filled.start < build->filled.end;
-    return is_filled ? state_ledger_add(context->state, context->lock, &key, build->filled, err) : OK;
+    return is_filled ? state_ledger_add_change(context->state, context->lock, &key, build->filled, &change, err)
+                     : state_change_add(context->state, context->lock, &change, err);
 }
 
 Status build_record_ledger(Build *build, Error *err) {
-    if (!build->target.is_windowed) {
+    BuildContext *context = build->context;
+    if (!build->target.is_windowed && build->target.change == 0) {
         return OK;
     }
-    pthread_mutex_lock(&build->context->state_mutex);
-    Status status = write_ledger(build, err);
-    pthread_mutex_unlock(&build->context->state_mutex);
+    ChangeProgress change = change_progress(build);
+    pthread_mutex_lock(&context->state_mutex);
+    Status status = build->target.is_windowed ? write_ledger(build, err)
+                                              : state_change_add(context->state, context->lock, &change, err);
+    pthread_mutex_unlock(&context->state_mutex);
     return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "run/apply.h"
 #include "run/cancel.h"
+#include "run/change_log.h"
 
 Str lock_holder_text(const LockHolder *holder, Arena *arena) {
     return str_format(arena, "`" STR_FMT "` (pid %lld on " STR_FMT ", since " STR_FMT ")", STR_ARG(holder->command),
@@ -29,11 +30,13 @@ Status command_lock(Session *session, Str command, int64_t timeout_us, StateStor
     };
     TRY(session_state_for_writing(session, state_out, err));
     TRY(state_lock_acquire(*state_out, &options, lock_out, err));
-    return recovery_finish(session, *lock_out, err);
+    TRY(recovery_finish(session, *lock_out, err));
+    return state_changes_settle(*state_out, *lock_out, err);
 }
 
 void command_release(Session *session, StateLock *lock) {
     if (lock != NULL) {
+        change_log_finish(session, lock);
         session_close_engine(session);
         state_lock_release(lock);
     }

@@ -3,9 +3,12 @@
 #include "plan/snapshot_index.h"
 #include "project/graph.h"
 #include "run/apply.h"
+#include "run/change_log.h"
 #include "run/command_lock.h"
 #include "run/promotion.h"
 #include "run/relations.h"
+
+#define COMMAND_ROLLBACK "env rollback"
 
 typedef struct Move {
     Session *session;
@@ -46,9 +49,34 @@ static Status begin(Move *move, Str command, Error *err) {
     return load(move, err);
 }
 
+/* What is new in an environment changes nothing that was read before: told only with a note. */
+static void tell(Move *move, ChangeKind kind, const StrVec *models) {
+    for (size_t i = 0; i < models->count; i++) {
+        if (move->request->note.size == 0 && !str_map_contains(move->current_by_model, models->items[i])) {
+            continue;
+        }
+        change_record_vec_push(move->arena, &move->intent.changes,
+                               (ChangeRecord){
+                                   .kind = kind,
+                                   .environment = move->request->environment,
+                                   .model = models->items[i],
+                                   .rows_before = CHANGE_ROWS_UNKNOWN,
+                                   .rows_after = CHANGE_ROWS_UNKNOWN,
+                                   .note = move->request->note,
+                                   .who = change_log_who(move->arena),
+                                   .is_begun = true,
+                               });
+    }
+}
+
 static Status carry_out(Move *move, Error *err) {
     if (move->request->dry_run || move->intent.put.count + move->intent.removed.count == 0) {
         return OK;
+    }
+    if (!str_equal(move->intent.command, STR(COMMAND_ENV_DROP))) {
+        bool is_rollback = str_equal(move->intent.command, STR(COMMAND_ROLLBACK));
+        tell(move, is_rollback ? CHANGED_BY_ROLLBACK : CHANGED_BY_PROMOTION, &move->out->repointed);
+        tell(move, is_rollback ? CHANGED_BY_ROLLBACK : CHANGED_BY_PROMOTION, &move->out->removed_views);
     }
     return promotion_carry_out(move->session, move->lock, &move->intent, &move->out->generation, err);
 }
@@ -180,7 +208,7 @@ static void find_changed_in_place(Move *move, const Generation *target, const Po
 static Status rollback(Move *move, int64_t generation, Error *err) {
     const Generation *target = NULL;
     PointerVec wanted = {0};
-    TRY(begin(move, STR("env rollback"), err));
+    TRY(begin(move, STR(COMMAND_ROLLBACK), err));
     TRY(find_target(move, generation, &target, err));
     TRY(state_load_generation(move->state, move->request->environment, target->number, move->arena, &wanted, err));
     TRY(refuse_reclaimed(move, &wanted, err));

@@ -20,6 +20,7 @@ typedef struct EnvironmentRequest {
     Str environment;
     int64_t lock_timeout_us;
     bool dry_run; /* only says what would move */
+    Str note;     /* why: goes into the change records. Empty: none */
 } EnvironmentRequest;
 
 /* `generation` 0: the one before the newest, or the newest of an environment that was dropped. PlanError: no such

@@ -6,6 +6,7 @@
 #include "base/test_hooks.h"
 #include "run/apply.h"
 #include "run/command_lock.h"
+#include "state/state_campaigns.h"
 
 #define SCRATCH_SCHEMA "interlace__xfer"
 #define DAY_US (INT64_C(86400) * 1000000)
@@ -160,6 +161,25 @@ static StrMap *relations_of_snapshots(const Gc *gc, const SnapshotVec *snapshots
     return kept;
 }
 
+/* What campaigns that are under way have made, and what those that were published lately have replaced. */
+static Status add_campaigns(const Gc *gc, StrMap *kept, Error *err) {
+    static const char *const kinds[] = {CAMPAIGN_AUDIT, CAMPAIGN_OVERLAY, CAMPAIGN_BEFORE};
+    CampaignRecordVec campaigns = {0};
+    TRY(state_campaigns_kept(gc->state, gc->now - gc->request->grace_us, gc->arena, &campaigns, err));
+    for (size_t c = 0; c < campaigns.count; c++) {
+        int64_t id = campaigns.items[c].id;
+        CampaignModelRecordVec models = {0};
+        TRY(state_load_campaign_models(gc->state, id, gc->arena, &models, err));
+        for (size_t m = 0; m < models.count; m++) {
+            for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+                Str name = campaign_relation_name(models.items[m].name, kinds[k], id, gc->arena);
+                str_map_put(kept, relation_key(gc, models.items[m].schema, name), kept);
+            }
+        }
+    }
+    return OK;
+}
+
 static StrMap *relations_of_reclaimed(const Gc *gc, const ReclaimedSnapshotVec *rows) {
     StrMap *relations = str_map_create(gc->arena, STR_MAP_FOLD);
     for (size_t i = 0; i < rows->count; i++) {
@@ -300,6 +320,7 @@ static Status collect(Gc *gc, Error *err) {
     TRY(take(gc, &undropped, err));
     TRY(state_load_snapshots(gc->state, gc->arena, &snapshots, err));
     StrMap *kept = relations_of_snapshots(gc, &snapshots, &gc->out->removed);
+    TRY(add_campaigns(gc, kept, err));
     StrMap *reclaimed = relations_of_reclaimed(gc, &undropped);
     gc->is_doomed = ARENA_NEW_ARRAY(gc->arena, bool, gc->owned.count);
     doom_reclaimed(gc, &undropped, kept);

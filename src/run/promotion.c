@@ -6,6 +6,7 @@
 #include "run/command_lock.h"
 #include "run/relations.h"
 #include "sql/sql_buf.h"
+#include "state/state_campaigns.h"
 
 /* ---- The intent of a plan. */
 
@@ -302,7 +303,7 @@ Status recovery_finish(Session *session, StateLock *lock, Error *err) {
     for (size_t i = 0; i < intents.count; i++) {
         TRY(finish(session, lock, &intents.items[i], err));
     }
-    return OK;
+    return session->options.recover == NULL ? OK : session->options.recover(session, lock, err);
 }
 
 /* An intent whose command is still alive is being carried out right now: that command will finish it, so a reader looks
@@ -312,8 +313,10 @@ Status recovery_finish_if_needed(Session *session, Error *err) {
     StateStore *state = NULL;
     TRY(session_state_for_reading(session, &state, err));
     IntentVec intents = {0};
+    bool has_drafts;
     TRY(state_load_intents(state, arena, &intents, err));
-    if (intents.count == 0) {
+    TRY(state_has_drafts(state, &has_drafts, err));
+    if (intents.count == 0 && !has_drafts) {
         return OK;
     }
     TRY(session_state_for_writing(session, &state, err));

@@ -112,9 +112,10 @@ static const SqlRelation *find_qualified(const ReadableRelations *readable, cons
         }
     }
     bool is_own = str_starts_with_fold(table->schema, STR("interlace__"));
+    bool is_changes = str_equal_fold(table->schema, STR("interlace")) && str_equal_fold(table->name, STR("changes"));
     bool is_foreign = is_attached(readable->project, table->schema) && !is_of_system(STR_EMPTY, table->name);
     bool is_view = find_joined(readable->views, table->schema, table->name) != NULL;
-    return is_own || is_foreign || is_view ? &as_written : NULL;
+    return is_own || is_changes || is_foreign || is_view ? &as_written : NULL;
 }
 
 const SqlRelation *readable_relations_find(const ReadableRelations *readable, const SqlTableRef *table) {

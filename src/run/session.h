@@ -10,11 +10,15 @@
 #include "state/state_store.h"
 #include "window/zone.h"
 
+struct Session;
+
 typedef struct SessionOptions {
     Str root;      /* --path; an absent one is a ConfigurationError "no interlace project at …" */
     Str overlay;   /* --overlay */
     bool no_cache; /* --no-cache */
     EventSink events;
+    /* Finishes what dead commands of upper folders left; under the lock `apply`. NULL: nothing. */
+    Status (*recover)(struct Session *session, StateLock *lock, Error *err);
 } SessionOptions;
 
 DEFINE_VEC(ProjectVec, project_vec, Project *)

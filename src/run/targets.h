@@ -12,6 +12,8 @@
 typedef struct BuildTarget {
     SqlRelation relation;
     int64_t revision;
+    bool is_aside;                 /* rows beside a version's own (backfill/): nothing is recorded of them but the ledger */
+    SqlRelation checked;           /* … and what their checks look at: that version with these rows in it */
     bool is_external;              /* a table of another database, which is never dropped */
     bool is_gated;                 /* a terminal model that does not deliver in this environment */
     bool is_there;                 /* holds checked rows of this very version: the strategy goes on from them */
@@ -31,6 +33,7 @@ typedef struct BuildTarget {
     bool binds_clock;    /* reads of the clock are bound to each window */
     IntervalSet filled;  /* what the ledger of `relation` (of `seed`) says */
     WindowWork work;
+    int64_t change;  /* draft of the change record that its build adds to; 0: none */
     bool is_skipped; /* nothing due: the task builds nothing and keeps what the environment shows */
 } BuildTarget;
 

@@ -144,19 +144,25 @@ static Status is_table(EngineConnection *connection, Str source, Arena *arena, b
     return OK;
 }
 
-Status window_scan_countable(EngineConnection *connection, const RelationMap *relations, const WindowScan *scan,
-                             Arena *arena, Str *table_out, Error *err) {
+Str window_scan_source(const RelationMap *relations, const WindowScan *scan, Arena *arena) {
     const Model *owner = scan->scan.owner;
     const ModelReference *reference = &owner->references[scan->scan.table];
     const SqlTableRef *table = &owner->facts->tables.items[scan->scan.table];
-    Str source = str_slice(owner->query.text, table->start, table->end);
-    bool is_countable = reference->input == INPUT_NONE && !table->is_file && !is_foreign(relations, scan);
-    if (reference->model != MODEL_NONE) {
-        AUTO(strbuf) StrBuf sql = {0};
-        sql_relation(&sql, relations->items[reference->model]);
-        source = strbuf_copy(&sql, arena);
-        is_countable = relations->items[reference->model].name.size > 0;
+    if (reference->model == MODEL_NONE) {
+        bool is_relation = reference->input == INPUT_NONE && !table->is_file;
+        return is_relation ? str_slice(owner->query.text, table->start, table->end) : STR_EMPTY;
     }
+    SqlRelation relation = relations->items[reference->model];
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_relation(&sql, relation);
+    return relation.name.size > 0 ? strbuf_copy(&sql, arena) : STR_EMPTY;
+}
+
+Status window_scan_countable(EngineConnection *connection, const RelationMap *relations, const WindowScan *scan,
+                             Arena *arena, Str *table_out, Error *err) {
+    bool is_model = scan->scan.owner->references[scan->scan.table].model != MODEL_NONE;
+    Str source = window_scan_source(relations, scan, arena);
+    bool is_countable = source.size > 0 && (is_model || !is_foreign(relations, scan));
     if (is_countable) {
         TRY(is_table(connection, source, arena, &is_countable, err));
     }

@@ -20,8 +20,10 @@ DEFINE_VEC(WindowScanVec, window_scan_vec, WindowScan)
 MUST_CHECK Status window_scans_find(EngineConnection *connection, const RelationMap *relations, const Model *model,
                                     TimeColumnKind output, Arena *arena, WindowScanVec *scans_out, Error *err);
 
-/* The scan's table as SQL, where one column of it is counted in next to no time: one of DuckDB or of a lake; not a
- * view, a file or another server's, which may do all of their work for it. Empty: not so. */
+/* The scan's table as SQL; empty: an input, a file, or a model without a relation here. */
+Str window_scan_source(const RelationMap *relations, const WindowScan *scan, Arena *arena);
+/* The same where one column of it is counted in next to no time: one of DuckDB or of a lake; not a
+ * view or another server's, which may do all of their work for it. Empty: not so. */
 MUST_CHECK Status window_scan_countable(EngineConnection *connection, const RelationMap *relations,
                                         const WindowScan *scan, Arena *arena, Str *table_out, Error *err);
 

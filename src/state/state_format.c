@@ -175,6 +175,104 @@ static const Migration migrations[] = {
                "ALTER TABLE check_results ADD COLUMN run_id TEXT;" /* NULL: recorded by an earlier format */
 
                "PRAGMA user_version = 3;"},
+    {.version = 4,
+     .script = "CREATE TABLE changes ("
+               "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+               "  stage TEXT NOT NULL CHECK (stage IN ('draft', 'in place', 'recorded')),"
+               "  is_begun INTEGER NOT NULL,"
+               "  kind TEXT NOT NULL,"
+               "  environment TEXT NOT NULL COLLATE NOCASE,"
+               "  model TEXT NOT NULL COLLATE NOCASE,"
+               "  rows_before INTEGER," /* NULL: not known */
+               "  rows_after INTEGER,"
+               "  measure TEXT,"
+               "  measure_before REAL,"
+               "  measure_after REAL,"
+               "  note TEXT,"
+               "  who TEXT NOT NULL,"
+               "  happened_at INTEGER NOT NULL,"
+               "  campaign INTEGER,"
+               "  is_published INTEGER NOT NULL" /* it is in the warehouse's table */
+               ") STRICT;"
+               "CREATE INDEX changes_of_model ON changes (model, id);"
+               "CREATE INDEX changes_at_work ON changes (stage) WHERE stage <> 'recorded';"
+               "CREATE INDEX changes_unpublished ON changes (id) WHERE stage = 'recorded' AND is_published = 0;"
+
+               "CREATE TABLE change_windows (" /* wall time; they may touch: joined when they are read */
+               "  change INTEGER NOT NULL REFERENCES changes ON DELETE CASCADE,"
+               "  start_us INTEGER NOT NULL,"
+               "  end_us INTEGER NOT NULL CHECK (start_us < end_us),"
+               "  PRIMARY KEY (change, start_us)"
+               ") STRICT, WITHOUT ROWID;"
+
+               "CREATE TABLE notices (" /* one message to one webhook; what it tells is in change_hooks */
+               "  id TEXT PRIMARY KEY,"
+               "  hook TEXT NOT NULL,"
+               "  created_at INTEGER NOT NULL,"
+               "  attempts INTEGER NOT NULL,"
+               "  next_try_at INTEGER NOT NULL,"
+               "  state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'dead')),"
+               "  ended_at INTEGER NOT NULL," /* 0: pending */
+               "  last_error TEXT"
+               ") STRICT, WITHOUT ROWID;"
+               "CREATE INDEX notices_pending ON notices (next_try_at) WHERE state = 'pending';"
+
+               "CREATE TABLE change_hooks (" /* notice NULL: of a draft */
+               "  change INTEGER NOT NULL REFERENCES changes ON DELETE CASCADE,"
+               "  hook TEXT NOT NULL,"
+               "  notice TEXT REFERENCES notices ON DELETE SET NULL,"
+               "  PRIMARY KEY (change, hook)"
+               ") STRICT, WITHOUT ROWID;"
+               "CREATE INDEX change_hooks_of_notice ON change_hooks (notice);"
+
+               "PRAGMA user_version = 4;"},
+    {.version = 5,
+     .script = "CREATE TABLE campaigns ("
+               "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+               "  environment TEXT NOT NULL COLLATE NOCASE,"
+               "  state TEXT NOT NULL,"
+               "  options_json TEXT NOT NULL,"
+               "  start_us INTEGER NOT NULL,"
+               "  end_us INTEGER NOT NULL CHECK (start_us < end_us),"
+               "  note TEXT,"
+               "  who TEXT NOT NULL,"
+               "  created_at INTEGER NOT NULL,"
+               "  published_at INTEGER NOT NULL,"
+               "  error TEXT,"
+               "  report_json TEXT"
+               ") STRICT;"
+
+               "CREATE TABLE campaign_models ("
+               "  campaign INTEGER NOT NULL REFERENCES campaigns ON DELETE CASCADE,"
+               "  model TEXT NOT NULL COLLATE NOCASE,"
+               "  position INTEGER NOT NULL,"
+               "  fingerprint TEXT NOT NULL,"
+               "  revision INTEGER NOT NULL,"
+               "  part TEXT NOT NULL,"
+               "  engine TEXT NOT NULL,"
+               "  schema TEXT,"
+               "  name TEXT,"
+               "  audited TEXT,"
+               "  PRIMARY KEY (campaign, model)"
+               ") STRICT, WITHOUT ROWID;"
+
+               "CREATE TABLE campaign_batches (" /* the window in wall time; 0 to 0: the whole model */
+               "  campaign INTEGER NOT NULL,"
+               "  model TEXT NOT NULL COLLATE NOCASE,"
+               "  position INTEGER NOT NULL,"
+               "  start_us INTEGER NOT NULL,"
+               "  end_us INTEGER NOT NULL,"
+               "  state TEXT NOT NULL,"
+               "  attempts INTEGER NOT NULL,"
+               "  rows INTEGER NOT NULL,"
+               "  seconds REAL NOT NULL,"
+               "  error TEXT,"
+               "  published TEXT,"
+               "  PRIMARY KEY (campaign, model, position),"
+               "  FOREIGN KEY (campaign, model) REFERENCES campaign_models ON DELETE CASCADE"
+               ") STRICT, WITHOUT ROWID;"
+
+               "PRAGMA user_version = 5;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 

@@ -190,6 +190,7 @@ Status state_reset(StateStore *store, StateLock *lock, Error *err) {
         "DELETE FROM generations",
         "DELETE FROM reclaimed",
         "DELETE FROM orphans",
+        "DELETE FROM campaigns",
         "DELETE FROM check_results",
         "DELETE FROM events",
     };

@@ -45,24 +45,32 @@ static Status insert(StateStore *store, const LedgerKey *key, Window window, Err
                                VALUES(RELATION(key), state_int(window.start), state_int(window.end)), err);
 }
 
-Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
+Status ledger_add(StateStore *store, const LedgerKey *key, Window window, Error *err) {
     assert(window.start < window.end);
-    AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(state_fenced_begin(&transaction, store, lock, err));
     Window hull;
     TRY(take_touched(store, key, window, &hull, err));
     if (hull.start < hull.end) {
         window.start = hull.start < window.start ? hull.start : window.start;
         window.end = hull.end > window.end ? hull.end : window.end;
     }
-    TRY(insert(store, key, window, err));
+    return insert(store, key, window, err);
+}
+
+Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
+    return state_ledger_add_change(store, lock, key, window, &(ChangeProgress){0}, err);
+}
+
+Status state_ledger_add_change(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
+                               const ChangeProgress *change, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_fenced_begin(&transaction, store, lock, err));
+    TRY(ledger_add(store, key, window, err));
+    TRY(state_write_progress(store, change, err));
     return state_transaction_commit(&transaction, err);
 }
 
-Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
+Status ledger_remove(StateStore *store, const LedgerKey *key, Window window, Error *err) {
     assert(window.start < window.end);
-    AUTO(state_transaction) StateTransaction transaction = {0};
-    TRY(state_fenced_begin(&transaction, store, lock, err));
     Window overlapped = {window.start + 1, window.end - 1}; /* a row that only touches stays as it is */
     Window hull;
     TRY(take_touched(store, key, overlapped, &hull, err));
@@ -70,6 +78,13 @@ Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *
         TRY(insert(store, key, (Window){hull.start, window.start}, err));
         TRY(insert(store, key, (Window){window.end, hull.end}, err));
     }
+    return OK;
+}
+
+Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_fenced_begin(&transaction, store, lock, err));
+    TRY(ledger_remove(store, key, window, err));
     return state_transaction_commit(&transaction, err);
 }
 

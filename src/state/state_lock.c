@@ -1,5 +1,6 @@
-/* The lock `apply` is one row. Whoever finds no row, one whose lease is over, or one whose process has ended, puts its
- * own there in one transaction. The token in it fences: a promotion commits only while the row still carries its token.
+/* A lock, as `apply`, is one row. Whoever finds no row, one whose lease is over, or one whose process has ended, puts
+ * its own there in one transaction. The token in it fences: a promotion commits only while the row still carries its
+ * token.
  *
  * Leases run on the real clock, never on one that a test or a replay has fixed: the processes that look at the row need
  * not share that setting. */
@@ -18,11 +19,12 @@
 #define WAIT_NOTICE_US ((int64_t)2 * 1000000)
 #define RENEWALS_PER_LEASE 3
 #define RETRIES_PER_LEASE 36 /* after a renewal that failed */
+#define APPLY STR("apply")
 
 struct StateLock {
     Arena *arena;
     StateStore *store;
-    Str token;
+    Str name, token;
     int64_t lease_us;
     bool is_taken; /* there was a row of ours */
     pthread_t renewer;
@@ -67,24 +69,24 @@ static void read_row(sqlite3_stmt *row, Arena *arena, void *rows) {
     lock_row->lease_until = state_column_int(row, column++);
 }
 
-static Status load_row(StateStore *store, Arena *arena, LockRow *row_out, Error *err) {
+static Status load_row(StateStore *store, Str name, Arena *arena, LockRow *row_out, Error *err) {
     LockRow row = {0};
     TRY(state_query(store,
                     "SELECT token, command, host, boot_id, pid_namespace, pid, process_start, since, lease_until"
-                    " FROM locks WHERE name = 'apply'",
-                    NO_VALUES, read_row, arena, &row, err));
+                    " FROM locks WHERE name = ?1",
+                    VALUES(state_text(name)), read_row, arena, &row, err));
     *row_out = row;
     return OK;
 }
 
-static Status put_row(StateStore *store, const LockRow *row, Error *err) {
+static Status put_row(StateStore *store, Str name, const LockRow *row, Error *err) {
     return state_execute(store,
                          "INSERT OR REPLACE INTO locks (name, token, command, host, boot_id, pid_namespace, pid,"
-                         " process_start, since, lease_until) VALUES ('apply', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                         " process_start, since, lease_until) VALUES (?10, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                          VALUES(state_text(row->token), state_text(row->command), state_text(row->process.host),
                                 state_text(row->process.boot_id), state_text(row->process.pid_namespace),
                                 state_int(row->process.pid), state_int(row->process.start_time), state_int(row->since),
-                                state_int(row->lease_until)),
+                                state_int(row->lease_until), state_text(name)),
                          err);
 }
 
@@ -93,8 +95,9 @@ static bool is_free(const LockRow *row, const ProcessIdentity *self) {
 }
 
 static Status extend_lease(StateStore *store, const StateLock *lock, Error *err) {
-    return state_execute(store, "UPDATE locks SET lease_until = ?2 WHERE name = 'apply' AND token = ?1",
-                         VALUES(state_text(lock->token), state_int(real_now_us() + lock->lease_us)), err);
+    return state_execute(
+        store, "UPDATE locks SET lease_until = ?2 WHERE name = ?3 AND token = ?1",
+        VALUES(state_text(lock->token), state_int(real_now_us() + lock->lease_us), state_text(lock->name)), err);
 }
 
 /* ---- Renewing: a thread with a connection of its own, opened when it is first needed. */
@@ -176,6 +179,7 @@ static StateLock *lock_create(StateStore *store, const LockOptions *options) {
     StateLock *lock = heap_alloc_zeroed(1, sizeof *lock);
     lock->arena = arena_create();
     lock->store = store;
+    lock->name = options->name.size == 0 ? APPLY : str_copy(lock->arena, options->name);
     lock->token = random_token(lock->arena);
     lock->lease_us = options->lease_us > 0 ? options->lease_us : LEASE_US;
     pthread_mutex_init(&lock->mutex, NULL);
@@ -191,8 +195,8 @@ static StateLock *lock_create(StateStore *store, const LockOptions *options) {
 static void delete_row(const StateLock *lock) {
     AUTO(error) Error err;
     error_init(&err);
-    if (failed(state_execute(lock->store, "DELETE FROM locks WHERE name = 'apply' AND token = ?1",
-                             VALUES(state_text(lock->token)), &err))) {
+    if (failed(state_execute(lock->store, "DELETE FROM locks WHERE name = ?2 AND token = ?1",
+                             VALUES(state_text(lock->token), state_text(lock->name)), &err))) {
         log_debug("ignoring: " STR_FMT, STR_ARG(err.message));
     }
 }
@@ -230,14 +234,14 @@ static void add_holder_details(Error *err, Arena *arena, const LockHolder *holde
     error_detail(err, STR("holder_since"), time_format_iso(arena, holder->since));
 }
 
-static Status timeout_error(const LockHolder *holder, int64_t timeout_us, Error *err) {
+static Status timeout_error(Str name, const LockHolder *holder, int64_t timeout_us, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
     Str holder_words = holder_text(scratch, holder);
     if (timeout_us <= 0) {
-        error_set(err, ERROR_LOCK, "the apply lock is held by " STR_FMT, STR_ARG(holder_words));
+        error_set(err, ERROR_LOCK, "the " STR_FMT " lock is held by " STR_FMT, STR_ARG(name), STR_ARG(holder_words));
     } else {
-        error_set(err, ERROR_LOCK, "could not acquire the apply lock within %.3gs: it is held by " STR_FMT,
-                  (double)timeout_us / 1e6, STR_ARG(holder_words));
+        error_set(err, ERROR_LOCK, "could not acquire the " STR_FMT " lock within %.3gs: it is held by " STR_FMT,
+                  STR_ARG(name), (double)timeout_us / 1e6, STR_ARG(holder_words));
     }
     error_code(err, STR("lock.held"));
     add_holder_details(err, scratch, holder);
@@ -249,20 +253,20 @@ static Status timeout_error(const LockHolder *holder, int64_t timeout_us, Error 
 static Status try_to_take(StateLock *lock, const LockRow *own, Arena *arena, LockRow *found_out, bool *taken_out,
                           Error *err) {
     *taken_out = false;
-    TRY(load_row(lock->store, arena, found_out, err));
+    TRY(load_row(lock->store, lock->name, arena, found_out, err));
     if (!is_free(found_out, &own->process)) {
         return OK;
     }
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_transaction_begin(&transaction, lock->store, err));
-    TRY(load_row(lock->store, arena, found_out, err));
+    TRY(load_row(lock->store, lock->name, arena, found_out, err));
     if (!is_free(found_out, &own->process)) {
         return OK;
     }
     LockRow row = *own;
     row.since = real_now_us();
     row.lease_until = row.since + lock->lease_us;
-    TRY(put_row(lock->store, &row, err));
+    TRY(put_row(lock->store, lock->name, &row, err));
     TRY(state_transaction_commit(&transaction, err));
     *taken_out = true;
     return OK;
@@ -280,7 +284,7 @@ static Status wait_a_little(LockWait *wait, const LockRow *found, Error *err) {
     LockHolder holder = holder_of(found);
     int64_t waited_us = clock_monotonic_us() - wait->started_us;
     if (waited_us >= options->timeout_us) {
-        return timeout_error(&holder, options->timeout_us, err);
+        return timeout_error(options->name.size == 0 ? APPLY : options->name, &holder, options->timeout_us, err);
     }
     if (options->is_cancelled != NULL && options->is_cancelled(options->context)) {
         return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for the apply lock");
@@ -326,7 +330,7 @@ Status state_lock_acquire(StateStore *store, const LockOptions *options, StateLo
 Status state_lock_look(StateStore *store, Arena *arena, LockState *lock_out, Error *err) {
     LockRow row;
     ProcessIdentity self = process_identity_self(arena);
-    TRY(load_row(store, arena, &row, err));
+    TRY(load_row(store, APPLY, arena, &row, err));
     *lock_out = (LockState){.is_held = row.is_there, .is_dead = is_free(&row, &self), .holder = holder_of(&row)};
     return OK;
 }
@@ -338,7 +342,7 @@ Status state_lock_break(StateStore *store, Error *err) {
     TRY(state_transaction_begin(&transaction, store, err));
     TRY(state_lock_look(store, scratch, &lock, err));
     if (lock.is_held && !lock.is_dead) {
-        TRY(timeout_error(&lock.holder, 0, err));
+        TRY(timeout_error(APPLY, &lock.holder, 0, err));
     }
     TRY(state_execute(store, "DELETE FROM locks WHERE name = 'apply'", NO_VALUES, err));
     return state_transaction_commit(&transaction, err);
@@ -346,13 +350,14 @@ Status state_lock_break(StateStore *store, Error *err) {
 
 /* ---- Checking. */
 
-static Status lost_error(const LockRow *row, Error *err) {
+static Status lost_error(Str name, const LockRow *row, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
     LockHolder holder = holder_of(row);
     Str taker = row->is_there
                     ? str_format(scratch, "was taken over by " STR_FMT, STR_ARG(holder_text(scratch, &holder)))
                     : STR("is held by nobody");
-    error_set(err, ERROR_LOCK, "the apply lock was lost: its lease ran out, and it " STR_FMT, STR_ARG(taker));
+    error_set(err, ERROR_LOCK, "the " STR_FMT " lock was lost: its lease ran out, and it " STR_FMT, STR_ARG(name),
+              STR_ARG(taker));
     error_code(err, STR("lock.lost"));
     if (row->is_there) {
         add_holder_details(err, scratch, &holder);
@@ -364,8 +369,8 @@ static Status lost_error(const LockRow *row, Error *err) {
 static Status check_row(StateStore *store, const StateLock *lock, Error *err) {
     AUTO(arena) Arena *scratch = arena_create();
     LockRow row;
-    TRY(load_row(store, scratch, &row, err));
-    return row.is_there && str_equal(row.token, lock->token) ? OK : lost_error(&row, err);
+    TRY(load_row(store, lock->name, scratch, &row, err));
+    return row.is_there && str_equal(row.token, lock->token) ? OK : lost_error(lock->name, &row, err);
 }
 
 Status state_lock_check(StateLock *lock, Error *err) {

@@ -78,6 +78,7 @@ Status state_intent_begin(StateStore *store, StateLock *lock, Intent *intent, Er
     TRY(insert_intent(store, intent, &id, err));
     TRY(insert_pointers(store, id, intent, err));
     TRY(insert_views(store, id, &intent->views, err));
+    TRY(state_write_drafts(store, &intent->changes, err));
     TRY(state_transaction_commit(&transaction, err));
 
     intent->id = id;
@@ -175,6 +176,7 @@ Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *int
     TRY(move_pointers(store, intent, now, err));
     TRY(record_generation(store, intent, now, &generation, err));
     TRY(delete_intent(store, intent, err));
+    TRY(state_record_drafts(store, intent->environment, now, err));
     TRY(state_transaction_commit(&transaction, err));
 
     *generation_out = generation;

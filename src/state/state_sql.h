@@ -114,10 +114,24 @@ MUST_CHECK Status state_check_format(const StateStore *store, StateFormat format
 /* All steps that are missing, in one transaction. */
 MUST_CHECK Status state_migrate(StateStore *store, Error *err);
 
+/* ---- Ledger (state_ledger.c), inside a transaction of the caller. */
+
+MUST_CHECK Status ledger_add(StateStore *store, const LedgerKey *key, Window window, Error *err);
+MUST_CHECK Status ledger_remove(StateStore *store, const LedgerKey *key, Window window, Error *err);
+
 /* ---- Lock (state_lock.c). */
 
 /* Begins a transaction that must not happen without the lock: LockError when it was lost. Renews the lease as well. */
 MUST_CHECK Status state_fenced_begin(StateTransaction *transaction, StateStore *store, const StateLock *lock,
                                      Error *err);
+
+/* ---- Change records (state_changes.c), inside the caller's transaction. */
+
+/* They are true with this transaction. Sets id and at. */
+MUST_CHECK Status state_write_changes(StateStore *store, ChangeRecordVec *records, TimeUs now, Error *err);
+MUST_CHECK Status state_write_drafts(StateStore *store, ChangeRecordVec *drafts, Error *err);
+MUST_CHECK Status state_write_progress(StateStore *store, const ChangeProgress *progress, Error *err);
+/* The drafts of an environment are true with this transaction. */
+MUST_CHECK Status state_record_drafts(StateStore *store, Str environment, TimeUs now, Error *err);
 
 #endif

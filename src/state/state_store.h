@@ -16,9 +16,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "state/change_record.h"
 #include "window/interval_set.h"
 
-#define STATE_FORMAT_VERSION 3
+#define STATE_FORMAT_VERSION 5
 
 typedef struct StateStore StateStore;
 typedef struct StateLock StateLock;
@@ -82,6 +83,9 @@ MUST_CHECK Status state_ledger_load(StateStore *store, const LedgerKey *key, Are
                                     Error *err);
 /* One transaction each, fenced by the lock. Windows are not empty (start < end). */
 MUST_CHECK Status state_ledger_add(StateStore *store, StateLock *lock, const LedgerKey *key, Window window, Error *err);
+/* The same, and the draft of a change record gets the window. */
+MUST_CHECK Status state_ledger_add_change(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
+                                          const ChangeProgress *change, Error *err);
 MUST_CHECK Status state_ledger_remove(StateStore *store, StateLock *lock, const LedgerKey *key, Window window,
                                       Error *err);
 MUST_CHECK Status state_ledger_clear(StateStore *store, StateLock *lock, const LedgerKey *key, Error *err);
@@ -150,6 +154,7 @@ typedef struct Intent {
     IntentViewVec views;
     Str command; /* "apply", …; COMMAND_ENV_DROP */
     TimeUs created_at;
+    ChangeRecordVec changes; /* drafts that its commit makes records; not loaded again */
 } Intent;
 DEFINE_VEC(IntentVec, intent_vec, Intent)
 
@@ -161,6 +166,7 @@ typedef struct LockHolder {
 } LockHolder;
 
 typedef struct LockOptions {
+    Str name; /* empty: apply. Another one is held beside it, by whom it concerns: "campaign 3" */
     Str command;
     int64_t timeout_us; /* 0: fail at once; default of the CLI is 60 s */
     int64_t lease_us;   /* 0: 180 s; tests shorten it. Renewed when a third of it is over */
@@ -265,6 +271,30 @@ MUST_CHECK Status state_record_checks(StateStore *store, const CheckResultVec *r
                                       Error *err); /* one transaction */
 MUST_CHECK Status state_load_checks(StateStore *store, const CheckResultFilter *filter, Arena *arena,
                                     CheckResultVec *results_out, Error *err); /* newest first */
+
+/* ---- Change records (state/change_record.h). */
+
+/* Sets the drafts' ids. One transaction, fenced. */
+MUST_CHECK Status state_changes_begin(StateStore *store, StateLock *lock, ChangeRecordVec *drafts, Error *err);
+MUST_CHECK Status state_has_drafts(StateStore *store, bool *has_out, Error *err);
+/* What a committed transaction of the warehouse did, when no ledger entry tells it. Fenced. */
+MUST_CHECK Status state_change_add(StateStore *store, StateLock *lock, const ChangeProgress *change, Error *err);
+/* Drafts of a command that goes no further, or of a dead one: what readers see is recorded, the rest goes. Fenced. */
+MUST_CHECK Status state_changes_settle(StateStore *store, StateLock *lock, Error *err);
+
+typedef struct ChangeFilter {
+    Str model, environment; /* empty: any */
+    TimeUs since;           /* 0: any */
+    int64_t limit;          /* 0: none */
+    bool unpublished;       /* only those that are not in the warehouse's table yet */
+    Str notice;             /* only what this notice tells; empty: any */
+    bool oldest_first;      /* else the newest */
+} ChangeFilter;
+MUST_CHECK Status state_load_changes(StateStore *store, const ChangeFilter *filter, Arena *arena,
+                                     ChangeRecordVec *changes_out, Error *err);
+MUST_CHECK Status state_count_changes(StateStore *store, int64_t *count_out, int64_t *unpublished_out, Error *err);
+/* All that are recorded are in the warehouse's table now. Fenced. */
+MUST_CHECK Status state_changes_published(StateStore *store, StateLock *lock, Error *err);
 
 /* ---- Events: what happened, for whoever looks later. */
 MUST_CHECK Status state_record_event(StateStore *store, Str type, Str entity, Str payload_json, Error *err);

@@ -33,6 +33,7 @@ COMMANDS = [
     ["diff", "--against", "prod"],
     ["run", "--dry-run"],
     ["restate", "--dry-run"],
+    ["changes"],
     ["gc"],
     ["reset", "--dry-run"],
     ["engines"],

@@ -1,0 +1,201 @@
+#include "backfill/backfill.h"
+
+#include "backfill/campaign_area.h"
+#include "backfill/campaign_publish.h"
+#include "backfill/campaign_work.h"
+#include "run/command_lock.h"
+
+static Str lock_name(int64_t id, Arena *arena) {
+    return str_format(arena, "campaign %lld", (long long)id);
+}
+
+static Status take_lock(StateStore *state, int64_t id, StateLock **lock_out, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    LockOptions options = {.name = lock_name(id, arena), .command = STR("backfill")};
+    return state_lock_acquire(state, &options, lock_out, err);
+}
+
+static Status refuse_state(int64_t id, Str now, const char *what, Error *err) {
+    (void)error_set(err, ERROR_PLAN, "campaign %lld is " STR_FMT ": it cannot be %s", (long long)id, STR_ARG(now),
+                    what);
+    error_code(err, STR("campaign.state"));
+    return FAILED;
+}
+
+/* From whatever state allows it. */
+static Status move_to(StateStore *state, int64_t id, CampaignState to, const char *what, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    CampaignRecord record;
+    bool is_moved = false;
+    while (!is_moved) {
+        CampaignState from;
+        TRY(state_load_campaign(state, id, arena, &record, err));
+        if (!campaign_state_find(record.state, &from) || !campaign_may_move(from, to)) {
+            return refuse_state(id, record.state, what, err);
+        }
+        TRY(state_campaign_move(state, id, record.state, campaign_state_name(to), &is_moved, err));
+    }
+    return OK;
+}
+
+/* ---- Publication. */
+
+/* The warehouse goes with the lock, so the campaign is worked with no further. */
+static void release(Campaign *campaign, StateLock *lock) {
+    engine_release(TAKE(campaign->connection));
+    command_release(campaign->session, lock);
+}
+
+static bool needs_note(const Campaign *campaign) {
+    return str_equal(campaign->options.environment, STR("prod")) && campaign->record.note.size == 0;
+}
+
+static Status refuse_noteless(const Campaign *campaign, Error *err) {
+    (void)error_set(err, ERROR_PLAN, "campaign %lld changes what prod shows, and has no note that says why",
+                    (long long)campaign->id);
+    error_code(err, STR("campaign.note"));
+    error_hint(err, "give it one: --note TEXT");
+    return FAILED;
+}
+
+static Status publish_locked(Campaign *campaign, const PublishOptions *options, Error *err) {
+    StateStore *state = NULL;
+    StateLock *lock = NULL;
+    if (options->note.size > 0) {
+        TRY(state_campaign_note(campaign->state, campaign->id, options->note, err));
+        campaign->record.note = options->note;
+    }
+    if (needs_note(campaign)) {
+        return refuse_noteless(campaign, err);
+    }
+    TRY(command_lock(campaign->session, STR("backfill publish"), options->lock_timeout_us, &state, &lock, err));
+    Status status = campaign_publish(campaign, lock, err);
+    release(campaign, lock);
+    return status;
+}
+
+/* ---- Work. */
+
+static Status work_and_publish(Campaign *campaign, int64_t lock_timeout_us, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    StateLock *lock = NULL;
+    if (failed(take_lock(campaign->state, campaign->id, &lock, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    Status status = campaign_work(campaign, lock, faults);
+    AUTO(arena) Arena *arena = arena_create();
+    Str state = STR_EMPTY;
+    if (!failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err)) &&
+        str_equal(state, campaign_state_name(CAMPAIGN_CANCELLED))) {
+        (void)failed(campaign_area_drop(campaign->session, campaign->id, &err)); /* else gc does */
+    }
+    state_lock_release(lock);
+    if (failed(status) || !campaign->options.publishes) {
+        return status;
+    }
+    PublishOptions options = {.lock_timeout_us = lock_timeout_us};
+    if (failed(publish_locked(campaign, &options, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    return OK;
+}
+
+Status backfill_start(Session *session, const CampaignOptions *options, int64_t lock_timeout_us,
+                      Campaign **campaign_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(campaign) Campaign *campaign = NULL;
+    TRY(campaign_open(session, options, true, &campaign, faults));
+    TRY(campaign_check(campaign, faults));
+    if (failed(campaign_create(campaign, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    *campaign_out = campaign;
+    return work_and_publish(TAKE(campaign), lock_timeout_us, faults);
+}
+
+Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Campaign **campaign_out,
+                       ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(campaign) Campaign *campaign = NULL;
+    TRY(campaign_open_created(session, id, true, &campaign, faults));
+    bool is_running = str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_RUNNING));
+    if (!is_running && failed(move_to(campaign->state, id, CAMPAIGN_RUNNING, "resumed", &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    *campaign_out = campaign;
+    return work_and_publish(TAKE(campaign), lock_timeout_us, faults);
+}
+
+/* ---- From outside. */
+
+Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err) {
+    StateStore *state = NULL;
+    StateLock *lock = NULL;
+    const char *what = to == CAMPAIGN_PAUSED ? "paused" : to == CAMPAIGN_CANCELLED ? "cancelled" : "discarded";
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(move_to(state, id, to, what, err));
+    if (to == CAMPAIGN_PAUSED) {
+        return OK;
+    }
+    AUTO(error) Error held = {0};
+    if (failed(take_lock(state, id, &lock, &held))) {
+        return OK; /* who works on it stops, and drops what it made */
+    }
+    Status status = campaign_area_drop(session, id, err);
+    state_lock_release(lock);
+    return status;
+}
+
+Status backfill_publish(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(campaign) Campaign *campaign = NULL;
+    TRY(campaign_open_created(session, id, true, &campaign, faults));
+    if (failed(publish_locked(campaign, options, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    return OK;
+}
+
+static Status revert_locked(Campaign *campaign, const PublishOptions *options, Error *err) {
+    StateStore *state = NULL;
+    StateLock *lock = NULL;
+    if (options->note.size > 0) {
+        TRY(state_campaign_note(campaign->state, campaign->id, options->note, err));
+    }
+    TRY(command_lock(campaign->session, STR("backfill revert"), options->lock_timeout_us, &state, &lock, err));
+    Status status = campaign_revert(campaign, lock, err);
+    if (!failed(status)) {
+        AUTO(error) Error ignored = {0}; /* gc drops them else */
+        (void)failed(campaign_area_drop(campaign->session, campaign->id, &ignored));
+    }
+    release(campaign, lock);
+    return status;
+}
+
+Status backfill_revert(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(campaign) Campaign *campaign = NULL;
+    TRY(campaign_open_created(session, id, true, &campaign, faults));
+    if (failed(revert_locked(campaign, options, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    return OK;
+}
+
+Status backfill_recover(Session *session, StateLock *lock, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    CampaignRecordVec campaigns = {0};
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_campaigns_interrupted(state, arena, &campaigns, err));
+    for (size_t i = 0; i < campaigns.count; i++) {
+        TRY(campaign_recover(session, campaigns.items[i].id, lock, err));
+    }
+    return OK;
+}

@@ -1,0 +1,124 @@
+/* Campaign: a backfill as it is worked with: what was asked for, and what project, state and warehouse make of it
+ * (spec 04 §4). Everything is decided in campaign_open; the rest of the folder carries it out.
+ *
+ *     campaign_open → look at models, refusals, stale → campaign_create → campaign_work
+ *     campaign_open_created → campaign_work, campaign_publish, campaign_revert, campaign_discard
+ */
+#ifndef INTERLACE_BACKFILL_CAMPAIGN_H
+#define INTERLACE_BACKFILL_CAMPAIGN_H
+
+#include "backfill/campaign_state.h"
+#include "run/build.h"
+#include "state/state_campaigns.h"
+
+typedef struct CampaignOptions {
+    Str environment;
+    StrVec select, exclude;
+    Str start, end; /* ISO texts; an empty end: now */
+    int64_t batch;  /* most grains of a statement; 0: the model's own */
+    int64_t
+        concurrency; /* most batches at once, in all and of each model without a number of its own; 0: one a model */
+    bool newest_first;
+    bool gaps;          /* only windows that are not filled; else all of the range */
+    bool skips_audit;   /* no report */
+    bool publishes;     /* at once, when nothing speaks against it */
+    bool allow_refused; /* without the refused models */
+    bool no_stale;      /* models left stale are an error */
+    Str note;
+} CampaignOptions;
+
+typedef enum CampaignPart {
+    PART_WINDOWED, /* incremental: window by window */
+    PART_WHOLE,    /* rebuilt by its own strategy */
+    PART_HISTORY,  /* scd by event time: replayed from the first event */
+    PART_CURSOR,   /* Python: called with None */
+    PART_VIEW,     /* has no rows of its own; inlined ones as well */
+    PART_REFUSED,
+    PART_COUNT
+} CampaignPart;
+Str campaign_part_name(CampaignPart part);
+bool campaign_part_find(Str name, CampaignPart *part_out);
+
+/* What a windowed model reads of an upstream. */
+typedef struct CampaignRead {
+    Str upstream;
+    Str time_column;    /* empty: no window cuts it */
+    Str min, max;       /* of that column, as the engine writes them; empty: no rows, or not asked */
+    Str missing_before; /* wall time; the range begins before the oldest row. Empty: it does not */
+} CampaignRead;
+DEFINE_VEC(CampaignReadVec, campaign_read_vec, CampaignRead)
+
+/* One of the selection, at the index of its task. */
+typedef struct CampaignModel {
+    const Model *model;
+    const PlanTask *task;
+    BuildTarget target; /* what the environment shows */
+    CampaignPart part;
+    Str reason, hint; /* REFUSED */
+    SourceSpan place; /* REFUSED: where; the model's own otherwise */
+
+    IntervalSet windows; /* WINDOWED: to be done */
+    WindowVec batches;   /* WINDOWED: oldest first */
+    int64_t filled;      /* grains of `windows` that the ledger has */
+    WindowScanVec scans;
+    TimeColumnKind time_kind; /* WINDOWED: of the table that is there */
+    CampaignReadVec reads;
+    StrVec notes;
+
+    SqlRelation audit, overlay, before; /* once it is created */
+} CampaignModel;
+
+typedef struct Campaign {
+    Arena *arena;
+    Session *session;
+    CampaignOptions options;
+    int64_t id; /* 0: not created */
+    CampaignRecord record;
+    StateStore *state;
+    Plan *plan;
+    const Zone *zone;
+    Window range;
+    CampaignModel *models;
+    size_t model_count;
+    StrVec stale; /* models behind the selection that will not fit it */
+
+    ApplyOptions apply; /* what its builds are told */
+    EngineConnection *connection;
+    BuildTarget *targets;
+    RelationMap shown;  /* what the environment shows */
+    RelationMap inside; /* what the campaign's models read of each other, once it is created */
+    BuildContext build;
+} Campaign;
+
+/* What was asked for, as the state keeps it. */
+Str campaign_options_json(const CampaignOptions *options, Arena *arena);
+MUST_CHECK Status campaign_options_read(Str json, Arena *arena, CampaignOptions *options_out, Error *err);
+
+/* `writes`: the warehouse is opened for writing. Nothing is written. The session must outlive it. */
+MUST_CHECK Status campaign_open(Session *session, const CampaignOptions *options, bool writes, Campaign **campaign_out,
+                                ErrorList *faults);
+/* One that is recorded. PlanError: a model was edited since, or the environment shows another version of it. */
+MUST_CHECK Status campaign_open_created(Session *session, int64_t id, bool writes, Campaign **campaign_out,
+                                        ErrorList *faults);
+void campaign_close(Campaign *campaign); /* NULL is fine */
+DEFINE_AUTO(Campaign, campaign, campaign_close)
+
+/* Each refusal that stands in the way, and with `no_stale` what would be left stale, is an error. */
+MUST_CHECK Status campaign_check(const Campaign *campaign, ErrorList *faults);
+
+/* Records it as running. Errors as state_campaign_create; PlanError: there is nothing to do. */
+MUST_CHECK Status campaign_create(Campaign *campaign, Error *err);
+
+/* NULL: it is not selected. */
+const CampaignModel *campaign_find_model(const Campaign *campaign, Str name);
+
+/* The relation of a campaign beside one that the environment shows. */
+SqlRelation campaign_relation(SqlRelation shown, const char *what, int64_t id, Arena *arena);
+
+/* Its rows lie in relations of its own: neither a view nor refused. */
+bool campaign_model_has_rows(const CampaignModel *model);
+/* A statement that asks for its rows within the windows of the campaign: "ts" >= … OR …; of a model that is rebuilt
+ * whole "true". */
+Str campaign_window_condition(const Campaign *campaign, const CampaignModel *model, Arena *arena);
+
+#endif

@@ -1,0 +1,414 @@
+#include "backfill/campaign_publish.h"
+
+#include "backfill/campaign_area.h"
+#include "backfill/campaign_seal.h"
+#include "base/test_hooks.h"
+#include "run/change_log.h"
+#include "run/physical.h"
+
+/* ---- One transaction, under way. */
+
+typedef struct Publication {
+    Campaign *campaign;
+    StateLock *lock;
+    Arena *arena;
+    EngineConnection *connection;
+    CampaignModelRecordVec models;
+    CampaignBatchRecordVec batches;
+} Publication;
+
+static Status load_records(StateStore *state, int64_t id, Arena *arena, CampaignModelRecordVec *models,
+                           CampaignBatchRecordVec *batches, Error *err) {
+    TRY(state_load_campaign_models(state, id, arena, models, err));
+    return state_load_campaign_batches(state, id, arena, batches, err);
+}
+
+static Str text_of(const Publication *publication, SqlRelation relation) {
+    AUTO(strbuf) StrBuf sql = {0};
+    sql_relation(&sql, relation);
+    return strbuf_copy(&sql, publication->arena);
+}
+
+static Status execute(const Publication *publication, Str sql, Error *err) {
+    return engine_execute_own(publication->connection, sql, err);
+}
+
+static Status replace_whole(const Publication *publication, const CampaignModel *model, SqlRelation rows, Error *err) {
+    TRY(execute(publication,
+                str_format(publication->arena, "CREATE OR REPLACE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT,
+                           STR_ARG(text_of(publication, model->target.relation)), STR_ARG(text_of(publication, rows))),
+                err));
+    PhysicalWork work = physical_work(publication->campaign->session->project, model->model, model->target.relation,
+                                      STR_EMPTY, publication->arena);
+    return physical_create(&work, publication->connection, publication->arena, err);
+}
+
+/* ---- Forward. */
+
+static Status keep_replaced(const Publication *publication, const CampaignModel *model, Error *err) {
+    Str condition = campaign_replaced_condition(publication->campaign, model, publication->arena);
+    return execute(publication,
+                   str_format(publication->arena,
+                              "CREATE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT " AS shown WHERE " STR_FMT,
+                              STR_ARG(text_of(publication, model->before)),
+                              STR_ARG(text_of(publication, model->target.relation)), STR_ARG(condition)),
+                   err);
+}
+
+static Status put_rows(const Publication *publication, const CampaignModel *model, Error *err) {
+    if (model->part != PART_WINDOWED) {
+        return replace_whole(publication, model, model->audit, err);
+    }
+    return build_put_rows(&publication->campaign->build, model->task, &model->target, publication->connection,
+                          model->audit, &model->windows, publication->arena, err);
+}
+
+static Status drop_overlay(const Publication *publication, const CampaignModel *model, Error *err) {
+    Str overlay = text_of(publication, model->overlay);
+    return execute(publication, str_format(publication->arena, "DROP VIEW IF EXISTS " STR_FMT, STR_ARG(overlay)), err);
+}
+
+static Status publish_model(const Publication *publication, const CampaignModel *model, Error *err) {
+    TRY(test_hook("campaign.replaced", err));
+    if (campaign_model_has_rows(model)) {
+        TRY(keep_replaced(publication, model, err));
+        TRY(put_rows(publication, model, err));
+    }
+    return model->overlay.name.size > 0 ? drop_overlay(publication, model, err) : OK;
+}
+
+/* Nobody writes there, so this finds a damaged or foreign table only. */
+static Status check_audited(const Publication *publication, Error *err) {
+    for (size_t i = 0; i < publication->models.count; i++) {
+        const CampaignModelRecord *record = &publication->models.items[i];
+        const CampaignModel *model = campaign_find_model(publication->campaign, record->model);
+        Str content = STR_EMPTY;
+        if (!campaign_model_has_rows(model)) {
+            continue;
+        }
+        TRY(campaign_content(publication->connection, model->model, model->audit, model->audit, STR("true"),
+                             publication->arena, &content, err));
+        if (!str_equal(content, record->audited)) {
+            (void)error_set(err, ERROR_PLAN, "the rows of model '" STR_FMT "' are not those that were audited",
+                            STR_ARG(record->model));
+            error_code(err, STR("campaign.moved"));
+            error_hint(err, "`interlace backfill discard %lld`, and start a new one",
+                       (long long)publication->campaign->id);
+            return FAILED;
+        }
+    }
+    return OK;
+}
+
+static Status check_published(const Publication *publication, Error *err) {
+    StrVec moved = {0};
+    int64_t id = publication->campaign->id;
+    TRY(campaign_find_moved(publication->campaign, publication->connection, &publication->batches, publication->arena,
+                            &moved, err));
+    if (moved.count == 0) {
+        return OK;
+    }
+    Str names = str_join(publication->arena, moved.items, moved.count, STR(", "));
+    (void)error_set(err, ERROR_PLAN,
+                    "campaign %lld is not published: these windows have moved since it was audited: " STR_FMT,
+                    (long long)id, STR_ARG(names));
+    error_code(err, STR("campaign.moved"));
+    error_hint(err,
+               "`interlace backfill audit %lld --again` compares them anew; `interlace backfill publish %lld --rebase` "
+               "computes them anew",
+               (long long)id, (long long)id);
+    return FAILED;
+}
+
+static Status publish_all(const Publication *publication, Error *err) {
+    TRY(check_audited(publication, err));
+    TRY(check_published(publication, err));
+    for (size_t i = 0; i < publication->campaign->model_count; i++) {
+        if (publication->campaign->models[i].part != PART_REFUSED) {
+            TRY(publish_model(publication, &publication->campaign->models[i], err));
+        }
+    }
+    return OK;
+}
+
+/* ---- Backward. */
+
+static Status check_unwritten(const Publication *publication, const CampaignModel *model, Error *err) {
+    const Campaign *campaign = publication->campaign;
+    Str condition = campaign_replaced_condition(campaign, model, publication->arena), now, then;
+    TRY(campaign_content(publication->connection, model->model, model->target.relation, model->audit, condition,
+                         publication->arena, &now, err));
+    TRY(campaign_content(publication->connection, model->model, model->audit, model->audit, STR("true"),
+                         publication->arena, &then, err));
+    if (str_equal(now, then)) {
+        return OK;
+    }
+    (void)error_set(err, ERROR_PLAN,
+                    "campaign %lld is not reverted: windows of model '" STR_FMT "' have been written since",
+                    (long long)campaign->id, STR_ARG(model->model->name));
+    error_code(err, STR("campaign.moved"));
+    error_hint(err, "a campaign over them computes them anew");
+    return FAILED;
+}
+
+static Status put_back(const Publication *publication, const CampaignModel *model, Error *err) {
+    Str shown = text_of(publication, model->target.relation), before = text_of(publication, model->before);
+    if (model->part != PART_WINDOWED) {
+        return replace_whole(publication, model, model->before, err);
+    }
+    Str condition = campaign_replaced_condition(publication->campaign, model, publication->arena);
+    TRY(execute(publication,
+                str_format(publication->arena, "DELETE FROM " STR_FMT " AS shown WHERE " STR_FMT, STR_ARG(shown),
+                           STR_ARG(condition)),
+                err));
+    return execute(publication,
+                   str_format(publication->arena, "INSERT INTO " STR_FMT " BY NAME SELECT * FROM " STR_FMT,
+                              STR_ARG(shown), STR_ARG(before)),
+                   err);
+}
+
+static Status revert_model(const Publication *publication, const CampaignModel *model, Error *err) {
+    TRY(test_hook("campaign.replaced", err));
+    TRY(check_unwritten(publication, model, err));
+    TRY(put_back(publication, model, err));
+    return execute(publication,
+                   str_format(publication->arena, "DROP TABLE " STR_FMT, STR_ARG(text_of(publication, model->before))),
+                   err);
+}
+
+static Status revert_all(const Publication *publication, Error *err) {
+    for (size_t i = 0; i < publication->campaign->model_count; i++) {
+        const CampaignModel *model = &publication->campaign->models[i];
+        if (campaign_model_has_rows(model)) {
+            TRY(revert_model(publication, model, err));
+        }
+    }
+    return OK;
+}
+
+/* ---- The record of what is true. It stands on records alone, so that whoever finds it half done can finish it. */
+
+static SqlRelation shown_relation(const CampaignModelRecord *model) {
+    return (SqlRelation){.schema = model->schema, .name = model->name};
+}
+
+static LedgerKey key_of(const CampaignModelRecord *model, SqlRelation relation) {
+    return (LedgerKey){.engine = model->engine, .schema = relation.schema, .name = relation.name};
+}
+
+static IntervalSet windows_of(const CampaignModelRecord *model, const CampaignBatchRecordVec *batches, Arena *arena) {
+    IntervalSet windows = {0};
+    for (size_t i = 0; i < batches->count; i++) {
+        if (str_equal_fold(batches->items[i].model, model->model)) {
+            interval_set_add(arena, &windows, batches->items[i].window);
+        }
+    }
+    return windows;
+}
+
+/* What of `set` lies in `windows`. */
+static IntervalSet common(const IntervalSet *set, const IntervalSet *windows, Arena *arena) {
+    IntervalSet inside = {0};
+    for (size_t i = 0; i < windows->count; i++) {
+        IntervalSet missing = interval_set_missing(arena, set, windows->items[i]);
+        IntervalSet there = interval_set_missing(arena, &missing, windows->items[i]);
+        interval_set_add_all(arena, &inside, &there);
+    }
+    return inside;
+}
+
+static Status add_changes(StateStore *state, int64_t id, const CampaignModelRecord *model,
+                          const CampaignBatchRecordVec *batches, bool is_revert, Arena *arena,
+                          CampaignLedgerChangeVec *changes, Error *err) {
+    SqlRelation shown = shown_relation(model);
+    LedgerKey key = key_of(model, shown);
+    LedgerKey audit = key_of(model, campaign_relation(shown, CAMPAIGN_AUDIT, id, arena));
+    LedgerKey before = key_of(model, campaign_relation(shown, CAMPAIGN_BEFORE, id, arena));
+    IntervalSet windows = windows_of(model, batches, arena), filled, then;
+    TRY(state_ledger_load(state, &key, arena, &filled, err));
+    TRY(state_ledger_load(state, is_revert ? &before : &audit, arena, &then, err));
+    campaign_ledger_change_vec_push(arena, changes,
+                                    (CampaignLedgerChange){.key = key, .removed = windows, .added = then});
+    if (is_revert) {
+        campaign_ledger_change_vec_push(arena, changes, (CampaignLedgerChange){.key = before, .removed = windows});
+    } else {
+        campaign_ledger_change_vec_push(
+            arena, changes, (CampaignLedgerChange){.key = before, .added = common(&filled, &windows, arena)});
+    }
+    return OK;
+}
+
+/* A content begins with the number of rows. */
+static int64_t rows_of(Str content) {
+    int64_t rows = CHANGE_ROWS_UNKNOWN;
+    size_t end = str_find_char(content, ':');
+    return end != STR_NOT_FOUND && str_to_int64(str_slice(content, 0, end), &rows) ? rows : CHANGE_ROWS_UNKNOWN;
+}
+
+static int64_t rows_replaced(const CampaignModelRecord *model, const CampaignBatchRecordVec *batches) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < batches->count; i++) {
+        if (str_equal_fold(batches->items[i].model, model->model)) {
+            sum += rows_of(batches->items[i].published);
+        }
+    }
+    return sum;
+}
+
+static ChangeRecord record_of(const CampaignRecord *campaign, const CampaignModelRecord *model,
+                              const CampaignBatchRecordVec *batches, bool is_revert, Arena *arena) {
+    int64_t old = rows_replaced(model, batches), new = rows_of(model->audited);
+    return (ChangeRecord){
+        .kind = is_revert ? CHANGED_BY_REVERT : CHANGED_BY_PUBLICATION,
+        .environment = campaign->environment,
+        .model = model->model,
+        .windows = windows_of(model, batches, arena),
+        .rows_before = is_revert ? new : old,
+        .rows_after = is_revert ? old : new,
+        .note = campaign->note,
+        .who = change_log_who(arena),
+        .campaign = campaign->id,
+    };
+}
+
+static Status finish(StateStore *state, int64_t id, StateLock *lock, bool is_revert, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    CampaignRecord campaign;
+    CampaignModelRecordVec models = {0};
+    CampaignBatchRecordVec batches = {0};
+    CampaignLedgerChangeVec ledger = {0};
+    ChangeRecordVec records = {0};
+    TRY(state_load_campaign(state, id, arena, &campaign, err));
+    TRY(load_records(state, id, arena, &models, &batches, err));
+    for (size_t i = 0; i < models.count; i++) {
+        const CampaignModelRecord *model = &models.items[i];
+        if (str_equal(model->part, campaign_part_name(PART_VIEW))) {
+            continue;
+        }
+        if (str_equal(model->part, campaign_part_name(PART_WINDOWED))) {
+            TRY(add_changes(state, id, model, &batches, is_revert, arena, &ledger, err));
+        }
+        change_record_vec_push(arena, &records, record_of(&campaign, model, &batches, is_revert, arena));
+    }
+    return state_campaign_finish(
+        state, lock, id, campaign_state_name(is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING),
+        campaign_state_name(is_revert ? CAMPAIGN_REVERTED : CAMPAIGN_PUBLISHED), &ledger, &records, err);
+}
+
+/* ---- The steps. */
+
+static Status move(StateStore *state, int64_t id, CampaignState from, CampaignState to, Error *err) {
+    bool is_moved = false;
+    TRY(state_campaign_move(state, id, campaign_state_name(from), campaign_state_name(to), &is_moved, err));
+    if (is_moved) {
+        return OK;
+    }
+    AUTO(arena) Arena *arena = arena_create();
+    Str state_now = STR_EMPTY;
+    TRY(state_campaign_state(state, id, arena, &state_now, err));
+    (void)error_set(err, ERROR_PLAN, "campaign %lld is " STR_FMT ", not " STR_FMT, (long long)id, STR_ARG(state_now),
+                    STR_ARG(campaign_state_name(from)));
+    error_code(err, STR("campaign.state"));
+    return FAILED;
+}
+
+static Status replace_in_transaction(const Publication *publication, bool is_revert, Error *err) {
+    TRY(engine_begin(publication->connection, err));
+    if (failed(is_revert ? revert_all(publication, err) : publish_all(publication, err))) {
+        engine_rollback(publication->connection);
+        return FAILED;
+    }
+    return engine_commit(publication->connection, err);
+}
+
+static Status carry_out(Campaign *campaign, StateLock *lock, bool is_revert, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    Publication publication = {.campaign = campaign, .lock = lock, .arena = arena, .connection = campaign->connection};
+    CampaignState from = is_revert ? CAMPAIGN_PUBLISHED : CAMPAIGN_AUDITED;
+    CampaignState through = is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING;
+    campaign->build.lock = lock;
+    TRY(load_records(campaign->state, campaign->id, arena, &publication.models, &publication.batches, err));
+    TRY(move(campaign->state, campaign->id, from, through, err));
+    TRY(test_hook("campaign.publishing", err));
+    if (failed(replace_in_transaction(&publication, is_revert, err))) {
+        AUTO(error) Error ignored = {0}; /* the next command finds it and does the same */
+        (void)failed(move(campaign->state, campaign->id, through, from, &ignored));
+        return FAILED;
+    }
+    TRY(test_hook("campaign.committed", err));
+    return finish(campaign->state, campaign->id, lock, is_revert, err);
+}
+
+Status campaign_publish(Campaign *campaign, StateLock *lock, Error *err) {
+    return carry_out(campaign, lock, false, err);
+}
+
+static Status is_kept(const Campaign *campaign, bool *kept_out, Error *err) {
+    *kept_out = true;
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        DuckColumnVec columns;
+        bool exists = true;
+        if (campaign_model_has_rows(model)) {
+            TRY(engine_relation_columns(campaign->connection, model->before, campaign->arena, &exists, &columns, err));
+        }
+        *kept_out = *kept_out && exists;
+    }
+    return OK;
+}
+
+Status campaign_revert(Campaign *campaign, StateLock *lock, Error *err) {
+    bool kept = false;
+    TRY(is_kept(campaign, &kept, err));
+    if (!kept && str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED))) {
+        (void)error_set(err, ERROR_PLAN, "the rows that campaign %lld replaced are not kept any more",
+                        (long long)campaign->id);
+        error_code(err, STR("campaign.gone"));
+        error_hint(err, "gc has taken them; a campaign or `interlace restate` computes the windows anew");
+        return FAILED;
+    }
+    return carry_out(campaign, lock, true, err);
+}
+
+/* ---- Recovery. */
+
+static Status has_before(Session *session, int64_t id, bool *has_out, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    OwnedRelationVec owned = {0};
+    Engine *engine = NULL;
+    *has_out = false;
+    TRY(session_engine(session, false, &engine, err));
+    TRY(engine_connect(engine, &connection, err));
+    TRY(engine_owned_relations(connection, arena, &owned, err));
+    Str ending = str_format(arena, "__" CAMPAIGN_BEFORE "_%lld", (long long)id);
+    for (size_t i = 0; i < owned.count; i++) {
+        *has_out = *has_out || str_ends_with(owned.items[i].relation.name, ending);
+    }
+    return OK;
+}
+
+Status campaign_recover(Session *session, int64_t id, StateLock *lock, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
+    Str name = STR_EMPTY;
+    bool is_there = false;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_campaign_state(state, id, arena, &name, err));
+    bool is_publishing = str_equal(name, campaign_state_name(CAMPAIGN_PUBLISHING));
+    bool is_reverting = str_equal(name, campaign_state_name(CAMPAIGN_REVERTING));
+    if (!is_publishing && !is_reverting) {
+        return OK;
+    }
+    TRY(has_before(session, id, &is_there, err));
+    bool is_committed = is_publishing == is_there;
+    if (is_committed) {
+        TRY(finish(state, id, lock, is_reverting, err));
+    } else {
+        TRY(is_publishing ? move(state, id, CAMPAIGN_PUBLISHING, CAMPAIGN_AUDITED, err)
+                          : move(state, id, CAMPAIGN_REVERTING, CAMPAIGN_PUBLISHED, err));
+    }
+    session_note(session, "%s of campaign %lld that was interrupted is %s",
+                 is_publishing ? "a publication" : "a revert", (long long)id, is_committed ? "finished" : "undone");
+    return OK;
+}

@@ -1,0 +1,16 @@
+/* The end of a campaign's work: what was made, and what readers see meanwhile, is put on record. */
+#ifndef INTERLACE_BACKFILL_CAMPAIGN_SEAL_H
+#define INTERLACE_BACKFILL_CAMPAIGN_SEAL_H
+
+#include "backfill/campaign.h"
+
+/* running → audited. */
+MUST_CHECK Status campaign_seal(Campaign *campaign, StateLock *lock, Error *err);
+
+/* Windows of published rows, or whole models, that are not what they were when the campaign was sealed; a line each:
+ * "m 2026-08-03". Empty: none. In the transaction that is open on `connection`, or outside of any. */
+MUST_CHECK Status campaign_find_moved(const Campaign *campaign, EngineConnection *connection,
+                                      const CampaignBatchRecordVec *batches, Arena *arena, StrVec *moved_out,
+                                      Error *err);
+
+#endif

@@ -1,0 +1,192 @@
+/* A campaign and its record: written when it begins, found again when it goes on. */
+#include "backfill/campaign.h"
+
+#include "base/test_hooks.h"
+#include "run/change_log.h"
+
+/* ---- Names of what it makes. */
+
+SqlRelation campaign_relation(SqlRelation relation, const char *what, int64_t id, Arena *arena) {
+    relation.name = campaign_relation_name(relation.name, what, id, arena);
+    return relation;
+}
+
+static void name_relations(Campaign *campaign) {
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        CampaignModel *model = &campaign->models[i];
+        SqlRelation shown = model->target.relation;
+        if (shown.name.size > 0 && model->part != PART_REFUSED) {
+            model->audit = campaign_relation(shown, CAMPAIGN_AUDIT, campaign->id, campaign->arena);
+            model->overlay = campaign_relation(shown, CAMPAIGN_OVERLAY, campaign->id, campaign->arena);
+            model->before = campaign_relation(shown, CAMPAIGN_BEFORE, campaign->id, campaign->arena);
+        }
+    }
+    campaign->inside = campaign->shown;
+    campaign->inside.items = ARENA_NEW_ARRAY(campaign->arena, SqlRelation, campaign->session->project->model_count);
+    memcpy(campaign->inside.items, campaign->shown.items,
+           campaign->session->project->model_count * sizeof *campaign->inside.items);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        if (model->overlay.name.size > 0) {
+            bool is_overlaid = model->part == PART_WINDOWED || model->part == PART_VIEW;
+            campaign->inside.items[model->model->index] = is_overlaid ? model->overlay : model->audit;
+        }
+    }
+    campaign->build.relations = &campaign->inside;
+}
+
+/* ---- Beginning. */
+
+static void add_batch(const Campaign *campaign, const CampaignModel *model, size_t position, Window window,
+                      CampaignBatchRecordVec *batches) {
+    campaign_batch_record_vec_push(
+        campaign->arena, batches,
+        (CampaignBatchRecord){
+            .model = model->model->name, .position = (int64_t)position, .window = window, .state = STR("pending")});
+}
+
+static void list_work(const Campaign *campaign, CampaignModelRecordVec *models, CampaignBatchRecordVec *batches) {
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        if (model->part == PART_REFUSED) {
+            continue;
+        }
+        campaign_model_record_vec_push(campaign->arena, models,
+                                       (CampaignModelRecord){.model = model->model->name,
+                                                             .fingerprint = model->model->fingerprint,
+                                                             .revision = model->target.revision,
+                                                             .part = campaign_part_name(model->part),
+                                                             .engine = model->model->engine,
+                                                             .schema = model->target.relation.schema,
+                                                             .name = model->target.relation.name});
+        if (model->part == PART_WINDOWED) {
+            for (size_t b = 0; b < model->batches.count; b++) {
+                add_batch(campaign, model, b, model->batches.items[b], batches);
+            }
+        } else if (campaign_model_has_rows(model)) {
+            add_batch(campaign, model, 0, (Window){0}, batches);
+        }
+    }
+}
+
+Status campaign_create(Campaign *campaign, Error *err) {
+    CampaignModelRecordVec models = {0};
+    CampaignBatchRecordVec batches = {0};
+    list_work(campaign, &models, &batches);
+    if (batches.count == 0) {
+        (void)error_set(err, ERROR_PLAN, "there is nothing to do: %s",
+                        models.count == 0 ? "nothing is selected" : "no window of the range is left");
+        error_code(err, STR("campaign.empty"));
+        return FAILED;
+    }
+    campaign->record = (CampaignRecord){
+        .environment = campaign->options.environment,
+        .state = campaign_state_name(CAMPAIGN_RUNNING),
+        .options_json = campaign_options_json(&campaign->options, campaign->arena),
+        .start = campaign->range.start,
+        .end = campaign->range.end,
+        .note = campaign->options.note,
+        .who = change_log_who(campaign->arena),
+        .created_at = clock_now_us(),
+    };
+    TRY(state_campaign_create(campaign->state, &campaign->record, &models, &batches, err));
+    campaign->id = campaign->record.id;
+    name_relations(campaign);
+    return test_hook("campaign.created", err);
+}
+
+/* ---- Going on. */
+
+static const CampaignModelRecord *find_record(const CampaignModelRecordVec *records, Str model) {
+    for (size_t i = 0; i < records->count; i++) {
+        if (str_equal_fold(records->items[i].model, model)) {
+            return &records->items[i];
+        }
+    }
+    return NULL;
+}
+
+static Status refuse_changed(const Campaign *campaign, Str model, const char *what, Error *err) {
+    (void)error_set(err, ERROR_PLAN, "campaign %lld cannot go on: model '" STR_FMT "' %s", (long long)campaign->id,
+                    STR_ARG(model), what);
+    error_code(err, STR("campaign.changed"));
+    error_hint(err, "put it back, or `interlace backfill discard %lld` and start a new one", (long long)campaign->id);
+    return FAILED;
+}
+
+/* The windows are those that it began with, whatever has been filled since. */
+static void take_batches(const Campaign *campaign, CampaignModel *model, const CampaignBatchRecordVec *batches) {
+    model->windows = (IntervalSet){0};
+    model->batches = (WindowVec){0};
+    for (size_t i = 0; i < batches->count; i++) {
+        if (str_equal_fold(batches->items[i].model, model->model->name)) {
+            interval_set_add(campaign->arena, &model->windows, batches->items[i].window);
+            window_vec_push(campaign->arena, &model->batches, batches->items[i].window);
+        }
+    }
+}
+
+static Status fit_models(Campaign *campaign, Error *err) {
+    CampaignModelRecordVec records = {0};
+    CampaignBatchRecordVec batches = {0};
+    TRY(state_load_campaign_models(campaign->state, campaign->id, campaign->arena, &records, err));
+    TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        CampaignModel *model = &campaign->models[i];
+        const CampaignModelRecord *record = find_record(&records, model->model->name);
+        CampaignPart part;
+        if (record == NULL || !campaign_part_find(record->part, &part)) {
+            model->part = PART_REFUSED; /* it was, or it was not there yet */
+            continue;
+        }
+        bool is_same = part == model->part && str_equal(record->fingerprint, model->model->fingerprint) &&
+                       str_equal(record->name, model->target.relation.name) &&
+                       str_equal(record->schema, model->target.relation.schema);
+        if (!is_same) {
+            bool is_edited = !str_equal(record->fingerprint, model->model->fingerprint);
+            return refuse_changed(campaign, model->model->name,
+                                  is_edited ? "was edited since" : "has another table by now", err);
+        }
+        if (part == PART_WINDOWED) {
+            take_batches(campaign, model, &batches);
+        }
+    }
+    for (size_t i = 0; i < records.count; i++) {
+        const Model *model = project_find(campaign->session->project, records.items[i].model);
+        if (model == NULL) {
+            return refuse_changed(campaign, records.items[i].model, "is gone", err);
+        }
+    }
+    return OK;
+}
+
+Status campaign_open_created(Session *session, int64_t id, bool writes, Campaign **campaign_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(campaign) Campaign *campaign = NULL;
+    StateStore *state = NULL;
+    CampaignRecord record;
+    CampaignOptions options;
+    bool is_read = !failed(session_state_for_reading(session, &state, &err)) &&
+                   !failed(state_load_campaign(state, id, arena, &record, &err)) &&
+                   !failed(campaign_options_read(record.options_json, arena, &options, &err));
+    if (!is_read) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    /* --end that was left open is the moment at which it began. */
+    options.gaps = false;
+    options.end = wall_format(arena, record.end, true);
+    TRY(campaign_open(session, &options, writes, &campaign, faults));
+    bool is_fit =
+        !failed(state_load_campaign(campaign->state, id, campaign->arena, &campaign->record, &err)) &&
+        !failed(campaign_options_read(campaign->record.options_json, campaign->arena, &campaign->options, &err));
+    campaign->id = id;
+    if (!is_fit || failed(fit_models(campaign, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    name_relations(campaign);
+    *campaign_out = TAKE(campaign);
+    return OK;
+}

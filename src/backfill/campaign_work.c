@@ -1,0 +1,457 @@
+/* A task of the schedule is a batch. It waits for those batches of selected upstreams that hold what it reads; so a
+ * campaign flows, window by window. Others stop it through the state: it looks before each batch, and twice a second.
+ */
+#include "backfill/campaign_work.h"
+
+#include "backfill/campaign_area.h"
+#include "backfill/campaign_seal.h"
+#include "base/test_hooks.h"
+#include "run/cancel.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define TRIES 3
+#define PAUSE_US ((int64_t)250000) /* before the second try; twice as long before each further one */
+#define LOOK_US ((int64_t)500000)
+
+typedef struct BatchTask {
+    const CampaignModel *model;
+    CampaignBatchRecord record;
+    Error error; /* of the last try */
+    Arena *arena;
+} BatchTask;
+DEFINE_VEC(BatchTaskVec, batch_task_vec, BatchTask)
+
+typedef struct CampaignWork {
+    Campaign *campaign;
+    StateLock *lock;
+    BatchTaskVec tasks;
+    atomic_bool is_stopped;    /* cancelled by another command: statements are interrupted */
+    atomic_bool takes_no_more; /* paused */
+    int64_t looked_us;         /* the driving thread's */
+    atomic_size_t done;
+} CampaignWork;
+
+/* ---- The state, as other commands see and change it. */
+
+static void look_at_state(CampaignWork *work) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error err = {0};
+    Campaign *campaign = work->campaign;
+    Str state = STR_EMPTY;
+    pthread_mutex_lock(&campaign->build.state_mutex);
+    Status status = state_campaign_state(campaign->state, campaign->id, arena, &state, &err);
+    pthread_mutex_unlock(&campaign->build.state_mutex);
+    if (!failed(status) && !str_equal(state, campaign_state_name(CAMPAIGN_RUNNING))) {
+        atomic_store(&work->takes_no_more, true);
+        bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
+        atomic_store(&work->is_stopped, !is_paused);
+    }
+}
+
+static bool is_stopping(void *context) {
+    CampaignWork *work = context;
+    return atomic_load(&work->is_stopped) || cancel_requested();
+}
+
+static bool is_cancelled(void *context) {
+    CampaignWork *work = context;
+    int64_t now = clock_monotonic_us();
+    if (now - work->looked_us > LOOK_US) {
+        work->looked_us = now;
+        look_at_state(work);
+    }
+    return is_stopping(work);
+}
+
+static void interrupt(void *context) {
+    CampaignWork *work = context;
+    engine_interrupt_all(work->campaign->build.engine);
+}
+
+static Status put_record(CampaignWork *work, const BatchTask *task, Error *err) {
+    Campaign *campaign = work->campaign;
+    pthread_mutex_lock(&campaign->build.state_mutex);
+    Status status = state_campaign_put_batch(campaign->state, work->lock, campaign->id, &task->record, err);
+    pthread_mutex_unlock(&campaign->build.state_mutex);
+    return status;
+}
+
+/* ---- One batch. */
+
+/* What the ledger of the audit relation has is done, by a try that died before it was recorded or by a batch's halves.
+ */
+static Status find_due(CampaignWork *work, const BatchTask *task, Arena *arena, IntervalSet *due_out, Error *err) {
+    Campaign *campaign = work->campaign;
+    IntervalSet filled;
+    LedgerKey key = ledger_key(task->model->model, task->model->audit);
+    pthread_mutex_lock(&campaign->build.state_mutex);
+    Status status = state_ledger_load(campaign->state, &key, arena, &filled, err);
+    pthread_mutex_unlock(&campaign->build.state_mutex);
+    TRY(status);
+    *due_out = interval_set_due(arena, &filled, task->model->target.grain, task->record.window);
+    return OK;
+}
+
+static Status aside_target(CampaignWork *work, const BatchTask *task, Arena *arena, BuildTarget *target_out,
+                           Error *err) {
+    const CampaignModel *model = task->model;
+    bool is_windowed = model->part == PART_WINDOWED;
+    bool goes_on = !is_windowed && model->part != PART_HISTORY && strategy_is_accumulating(model->model->strategy);
+    BuildTarget target = {
+        .is_aside = true,
+        .relation = model->audit,
+        .checked = is_windowed ? model->overlay : model->audit,
+        .previous = is_windowed ? model->overlay : model->target.relation,
+        .is_there = is_windowed,
+        .is_windowed = is_windowed,
+        .grain = model->target.grain,
+        .batch = BATCH_AUTO,
+        .concurrency = 1,
+        .binds_clock = model->target.binds_clock,
+    };
+    if (goes_on) {
+        target.seed = model->target.relation;
+    }
+    if (is_windowed) {
+        TRY(find_due(work, task, arena, &target.work.due, err));
+    }
+    *target_out = target;
+    return OK;
+}
+
+static Status try_batch(CampaignWork *work, BatchTask *task, Arena *arena, ModelResult *result, Error *err) {
+    BuildTarget target;
+    TRY(aside_target(work, task, arena, &target, err));
+    if (target.is_windowed && target.work.due.count == 0) {
+        return OK;
+    }
+    TRY(test_hook("campaign.batch", err));
+    return build_target(&work->campaign->build, task->model->task, &target, arena, result, err);
+}
+
+/* A check or a contract says the same of the same rows. */
+static bool may_pass_later(const Error *err) {
+    return err->kind != ERROR_CHECK && err->kind != ERROR_SCHEMA && err->kind != ERROR_INTERRUPTED &&
+           err->kind != ERROR_LOCK;
+}
+
+static void wait_before_next(CampaignWork *work, int64_t attempt) {
+    int64_t left_us = PAUSE_US << (attempt - 1);
+    while (left_us > 0 && !is_stopping(work)) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        left_us -= 50000;
+    }
+}
+
+static Status try_until_done(CampaignWork *work, BatchTask *task, Error *err) {
+    for (int64_t attempt = 1;; attempt++) {
+        ModelResult result = {
+            .model = task->model->model, .project = work->campaign->session->project, .attempts = attempt};
+        AUTO(arena) Arena *arena = arena_create();
+        task->record.attempts++;
+        error_clear(err);
+        if (!failed(try_batch(work, task, arena, &result, err))) {
+            task->record.rows = result.rows.inserted + result.rows.updated;
+            return OK;
+        }
+        if (attempt == TRIES || is_stopping(work) || !may_pass_later(err)) {
+            return FAILED;
+        }
+        wait_before_next(work, attempt);
+    }
+}
+
+static void tell_progress(CampaignWork *work, const BatchTask *task) {
+    int64_t done = (int64_t)atomic_fetch_add(&work->done, 1) + 1;
+    session_emit(work->campaign->session, (Event){.type = EVENT_MODEL_WINDOW,
+                                                  .model = task->model->model,
+                                                  .done = done,
+                                                  .total = (int64_t)work->tasks.count});
+}
+
+static Status carry_out(CampaignWork *work, BatchTask *task, Error *err) {
+    int64_t started_us = clock_monotonic_us();
+    task->record.state = STR("running");
+    task->record.error = STR_EMPTY;
+    TRY(put_record(work, task, err));
+    Status status = try_until_done(work, task, err);
+    task->record.seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
+    bool is_failed = failed(status) && err->kind != ERROR_INTERRUPTED && !is_stopping(work);
+    task->record.state = !failed(status) ? STR("done") : is_failed ? STR("failed") : STR("pending");
+    task->record.error = is_failed ? str_copy(task->arena, err->message) : STR_EMPTY;
+    AUTO(error) Error lost = {0};
+    if (failed(put_record(work, task, &lost))) {
+        if (!failed(status)) {
+            error_move(err, &lost);
+        }
+        return FAILED;
+    }
+    TRY(status);
+    tell_progress(work, task);
+    return test_hook("campaign.batch_done", err);
+}
+
+static TaskVerdict run_batch(void *context, size_t index, bool is_alone) {
+    CampaignWork *work = context;
+    BatchTask *task = &work->tasks.items[index];
+    look_at_state(work);
+    if (atomic_load(&work->takes_no_more) || is_stopping(work)) {
+        return VERDICT_TASK_CANCELLED;
+    }
+    error_clear(&task->error);
+    if (!failed(carry_out(work, task, &task->error))) {
+        return VERDICT_TASK_DONE;
+    }
+    if (task->error.kind == ERROR_INTERRUPTED || is_stopping(work)) {
+        return VERDICT_TASK_CANCELLED;
+    }
+    bool wants_to_be_alone = engine_error_is_out_of_memory(&task->error) || build_must_be_alone(&task->error);
+    return wants_to_be_alone && !is_alone ? VERDICT_TASK_AGAIN_ALONE : VERDICT_TASK_FAILED;
+}
+
+/* ---- What waits for what. */
+
+/* The campaign's models with rows whose rows `model` reads, by way of views and of inlined queries too. */
+static void find_upstreams(const Campaign *campaign, const Model *model, bool *is_read) {
+    for (size_t u = 0; u < model->upstreams.count; u++) {
+        size_t upstream = model->upstreams.items[u];
+        for (size_t i = 0; i < campaign->model_count; i++) {
+            const CampaignModel *other = &campaign->models[i];
+            if (other->model->index != upstream || is_read[i]) {
+                continue;
+            }
+            is_read[i] = true;
+            if (!campaign_model_has_rows(other)) {
+                find_upstreams(campaign, other->model, is_read); /* no deeper than the graph */
+            }
+        }
+    }
+}
+
+/* The only scan of the upstream's rows that the model has, when windows cut it. NULL: it may read any of them. */
+static const WindowScan *find_cut(const CampaignModel *model, const CampaignModel *upstream) {
+    const WindowScan *cut = NULL;
+    size_t tables = 0;
+    for (size_t i = 0; i < model->model->upstreams.count; i++) {
+        tables += model->model->upstreams.items[i] == upstream->model->index;
+    }
+    for (size_t i = 0; i < model->scans.count; i++) {
+        const TimeScan *scan = &model->scans.items[i].scan;
+        const Model *owner = scan->owner;
+        if (owner == model->model && owner->references[scan->table].model == upstream->model->index) {
+            cut = &model->scans.items[i];
+            tables--;
+        }
+    }
+    return tables == 0 ? cut : NULL;
+}
+
+static bool reads_batch(const BatchTask *reader, const BatchTask *read) {
+    const WindowScan *cut = find_cut(reader->model, read->model);
+    if (cut == NULL || reader->model->part != PART_WINDOWED || read->model->part != PART_WINDOWED ||
+        !str_equal_fold(cut->scan.column, read->model->model->time_column)) {
+        return true;
+    }
+    Window range = window_scan_range(cut, reader->record.window);
+    return range.start < read->record.window.end && read->record.window.start < range.end;
+}
+
+/* Rows that go in by key depend on the order of their windows. */
+static size_t most_at_once(const CampaignModel *model) {
+    bool is_ordered = model->part != PART_WINDOWED || model->model->key.count > 0;
+    return is_ordered ? 1 : (size_t)model->target.concurrency;
+}
+
+/* At most so many batches of a model at once: each waits for the one that many places before it. */
+static void need_places(const CampaignWork *work, size_t task, IndexVec *needs) {
+    const BatchTask *batch = &work->tasks.items[task];
+    size_t at_once = most_at_once(batch->model);
+    if (task >= at_once && work->tasks.items[task - at_once].model == batch->model) {
+        index_vec_push(work->campaign->arena, needs, task - at_once);
+    }
+}
+
+static IndexVec *find_needs(const CampaignWork *work) {
+    Campaign *campaign = work->campaign;
+    IndexVec *needs = ARENA_NEW_ARRAY(campaign->arena, IndexVec, work->tasks.count);
+    for (size_t t = 0; t < work->tasks.count; t++) {
+        const BatchTask *reader = &work->tasks.items[t];
+        bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
+        find_upstreams(campaign, reader->model->model, is_read);
+        for (size_t other = 0; other < work->tasks.count; other++) {
+            const BatchTask *read = &work->tasks.items[other];
+            if (is_read[read->model - campaign->models] && reads_batch(reader, read)) {
+                index_vec_push(campaign->arena, &needs[t], other);
+            }
+        }
+        need_places(work, t, &needs[t]);
+    }
+    return needs;
+}
+
+/* ---- All batches. */
+
+/* Those of a model stand together, in the order in which they are to be done. */
+static Status list_tasks(CampaignWork *work, Error *err) {
+    Campaign *campaign = work->campaign;
+    CampaignBatchRecordVec batches = {0};
+    TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
+    size_t first = 0;
+    while (first < batches.count) {
+        size_t end = first;
+        while (end < batches.count && str_equal(batches.items[end].model, batches.items[first].model)) {
+            end++;
+        }
+        for (size_t i = first; i < end; i++) {
+            bool is_turned = campaign->options.newest_first &&
+                             campaign_find_model(campaign, batches.items[i].model)->model->key.count == 0;
+            const CampaignBatchRecord *batch = &batches.items[is_turned ? end - 1 - (i - first) : i];
+            if (!str_equal(batch->state, STR("done"))) {
+                batch_task_vec_push(campaign->arena, &work->tasks,
+                                    (BatchTask){.model = campaign_find_model(campaign, batch->model),
+                                                .record = *batch,
+                                                .arena = campaign->arena});
+            }
+        }
+        first = end;
+    }
+    return OK;
+}
+
+static size_t thread_count(const Campaign *campaign) {
+    if (!engine_capabilities(campaign->build.engine)->parallel_writers) {
+        return 1;
+    }
+    return campaign->options.concurrency > 0 ? (size_t)campaign->options.concurrency
+                                             : (size_t)campaign->session->project->config->parallelism;
+}
+
+static Status run_batches(CampaignWork *work, Error *err) {
+    Campaign *campaign = work->campaign;
+    ScheduleOptions options = {
+        .task_count = work->tasks.count,
+        .needs = find_needs(work),
+        .thread_count = thread_count(campaign),
+        .handle = &campaign->build.schedule,
+        .keep_going = true,
+        .run = run_batch,
+        .interrupt = interrupt,
+        .is_cancelled = is_cancelled,
+        .context = work,
+    };
+    TaskState *states = ARENA_NEW_ARRAY(campaign->arena, TaskState, work->tasks.count);
+    if (!schedule_run(&options, states)) {
+        return error_set(err, ERROR_EXECUTION, "no thread could be started to work on the campaign");
+    }
+    engine_resume(campaign->build.engine);
+    return OK;
+}
+
+/* ---- How it ended. */
+
+static Status tell_stopped(const Campaign *campaign, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(arena) Arena *arena = arena_create();
+    Str state = STR_EMPTY;
+    if (!failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err))) {
+        bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
+        (void)error_set(&err, ERROR_PLAN, "campaign %lld was %s by another command", (long long)campaign->id,
+                        is_paused ? "paused" : "cancelled");
+        error_code(&err, is_paused ? STR("campaign.paused") : STR("campaign.cancelled"));
+        if (is_paused) {
+            error_hint(&err, "`interlace backfill resume %lld` does the rest", (long long)campaign->id);
+        }
+    }
+    error_list_take(faults, &err);
+    return FAILED;
+}
+
+static Status tell_interrupted(const Campaign *campaign, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    bool is_moved = false;
+    if (!failed(state_campaign_move(campaign->state, campaign->id, campaign_state_name(CAMPAIGN_RUNNING),
+                                    campaign_state_name(CAMPAIGN_PAUSED), &is_moved, &err))) {
+        (void)error_set(&err, ERROR_INTERRUPTED, "interrupted: campaign %lld is paused; nothing is published",
+                        (long long)campaign->id);
+        error_hint(&err, "`interlace backfill resume %lld` does the rest", (long long)campaign->id);
+    }
+    error_list_take(faults, &err);
+    return FAILED;
+}
+
+/* Those that failed, and those that waited for them. */
+static size_t count_undone(CampaignWork *work, ErrorList *faults) {
+    size_t count = 0;
+    for (size_t i = 0; i < work->tasks.count; i++) {
+        BatchTask *task = &work->tasks.items[i];
+        count += !str_equal(task->record.state, STR("done"));
+        if (task->error.message.size > 0) {
+            AUTO(error) Error copy = {0};
+            error_copy(&copy, &task->error);
+            error_list_take(faults, &copy);
+        }
+    }
+    return count;
+}
+
+static Status fail(CampaignWork *work, size_t failures, ErrorList *faults) {
+    Campaign *campaign = work->campaign;
+    AUTO(error) Error err = {0};
+    AUTO(strbuf) StrBuf text = {0};
+    strbuf_format(&text, "%zu of %zu batches are not done", failures, work->tasks.count);
+    if (failed(state_campaign_fail(campaign->state, work->lock, campaign->id, strbuf_str(&text), &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    (void)error_set(&err, ERROR_EXECUTION, "campaign %lld failed: " STR_FMT, (long long)campaign->id,
+                    STR_ARG(strbuf_str(&text)));
+    error_hint(&err, "mend the cause, then `interlace backfill resume %lld` does what is not done",
+               (long long)campaign->id);
+    error_list_take(faults, &err);
+    return FAILED;
+}
+
+static Status end(CampaignWork *work, ErrorList *faults) {
+    if (cancel_requested()) {
+        return tell_interrupted(work->campaign, faults);
+    }
+    if (atomic_load(&work->takes_no_more)) {
+        return tell_stopped(work->campaign, faults);
+    }
+    size_t failures = count_undone(work, faults);
+    if (failures > 0) {
+        return fail(work, failures, faults);
+    }
+    AUTO(error) Error err = {0};
+    if (failed(campaign_seal(work->campaign, work->lock, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    return OK;
+}
+
+static void clear_tasks(CampaignWork *work) {
+    for (size_t i = 0; i < work->tasks.count; i++) {
+        error_deinit(&work->tasks.items[i].error);
+    }
+}
+
+Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    CampaignWork work = {.campaign = campaign, .lock = lock};
+    campaign->build.lock = lock;
+    campaign->build.is_stopping = is_stopping;
+    campaign->build.stop_context = &work;
+    bool is_carried_out = !failed(campaign_area_make(campaign, &err)) && !failed(list_tasks(&work, &err)) &&
+                          !failed(run_batches(&work, &err));
+    Status status = FAILED;
+    if (is_carried_out) {
+        status = end(&work, faults);
+    } else {
+        error_list_take(faults, &err);
+    }
+    clear_tasks(&work);
+    return status;
+}

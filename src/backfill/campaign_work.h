@@ -1,0 +1,12 @@
+/* The batches of a campaign, carried out (spec 04 §5). */
+#ifndef INTERLACE_BACKFILL_CAMPAIGN_WORK_H
+#define INTERLACE_BACKFILL_CAMPAIGN_WORK_H
+
+#include "backfill/campaign.h"
+
+/* Does what is not done yet, and seals: running → audited. When it fails the campaign has failed or is paused, and
+ * `faults` says why; PlanError (code campaign.paused, campaign.cancelled): another command has stopped it. Needs a
+ * campaign that was opened for writing, is running, and whose lock is held. Emits EVENT_MODEL_WINDOW. */
+MUST_CHECK Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults);
+
+#endif

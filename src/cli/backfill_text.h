@@ -1,0 +1,14 @@
+/* Campaigns as the command line shows them. */
+#ifndef INTERLACE_CLI_BACKFILL_TEXT_H
+#define INTERLACE_CLI_BACKFILL_TEXT_H
+
+#include "backfill/campaign.h"
+#include "cli/cli.h"
+
+MUST_CHECK Status backfill_read_id(const Cli *cli, int64_t *id_out, Error *err);
+/* How far the campaign is, as text or JSON. */
+MUST_CHECK Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err);
+/* What it would do. */
+void backfill_print_plan(Cli *cli, const Campaign *campaign);
+
+#endif

@@ -1,0 +1,370 @@
+/* What campaigns would do, and how far they are. */
+#include "backfill/backfill.h"
+#include "cli/backfill_text.h"
+#include "cli/commands.h"
+#include "cli/model_text.h"
+#include "cli/run_json.h"
+#include "cli/table.h"
+#include "cli/text_width.h"
+
+/* ---- plan */
+
+static Str windows_text(Cli *cli, const CampaignModel *model) {
+    if (model->part != PART_WINDOWED) {
+        return STR_EMPTY;
+    }
+    int64_t grains = interval_set_grains(&model->windows, model->target.grain);
+    return str_format(cli->arena, STR_FMT " of " STR_FMT, STR_ARG(number_text(cli->arena, grains)),
+                      STR_ARG(model->model->interval));
+}
+
+static Str filled_text(Cli *cli, const CampaignModel *model) {
+    return model->part == PART_WINDOWED ? number_text(cli->arena, model->filled) : STR_EMPTY;
+}
+
+static Str batches_text(Cli *cli, const CampaignModel *model) {
+    if (model->part == PART_WINDOWED) {
+        return number_text(cli->arena, (int64_t)model->batches.count);
+    }
+    return campaign_model_has_rows(model) ? STR("1") : STR_EMPTY;
+}
+
+static Str reads_text(Cli *cli, const CampaignModel *model) {
+    StrVec parts = {0};
+    for (size_t i = 0; i < model->reads.count; i++) {
+        const CampaignRead *read = &model->reads.items[i];
+        Str bounds = read->min.size == 0
+                         ? STR_EMPTY
+                         : str_format(cli->arena, " " STR_FMT " to " STR_FMT, STR_ARG(read->min), STR_ARG(read->max));
+        Str missing = read->missing_before.size == 0
+                          ? STR_EMPTY
+                          : str_format(cli->arena, ", missing before " STR_FMT, STR_ARG(read->missing_before));
+        Str column = read->time_column.size == 0 ? STR(" (all)")
+                                                 : str_format(cli->arena, "." STR_FMT, STR_ARG(read->time_column));
+        str_vec_push(cli->arena, &parts,
+                     str_format(cli->arena, STR_FMT STR_FMT STR_FMT STR_FMT, STR_ARG(read->upstream), STR_ARG(column),
+                                STR_ARG(bounds), STR_ARG(missing)));
+    }
+    return str_join(cli->arena, parts.items, parts.count, STR("; "));
+}
+
+static bool is_listed(const CampaignModel *model) {
+    return model->model->materialise != MATERIALISE_EPHEMERAL;
+}
+
+static void print_plan_text(Cli *cli, const Campaign *campaign) {
+    static const TableColumn columns[] = {
+        {.title = "Model", .is_name = true},     {.title = "Takes part as"},
+        {.title = "Windows", .is_number = true}, {.title = "Filled", .is_number = true},
+        {.title = "Batches", .is_number = true}, {.title = "Reads", .is_dim = true},
+    };
+    Str title = str_format(cli->arena, "Campaign over '" STR_FMT "', " STR_FMT " to " STR_FMT,
+                           STR_ARG(campaign->options.environment),
+                           STR_ARG(wall_format(cli->arena, campaign->range.start, false)),
+                           STR_ARG(wall_format(cli->arena, campaign->range.end, false)));
+    Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        if (is_listed(model)) {
+            table_add(table, (TableCell[]){CELL(model->model->name), CELL(campaign_part_name(model->part)),
+                                           CELL(windows_text(cli, model)), CELL(filled_text(cli, model)),
+                                           CELL(batches_text(cli, model)), CELL(reads_text(cli, model))});
+        }
+    }
+    table_write(table, &cli->out, &cli->text);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        for (size_t n = 0; n < model->notes.count; n++) {
+            cli_line(cli, "note: " STR_FMT ": " STR_FMT, STR_ARG(model->model->name), STR_ARG(model->notes.items[n]));
+        }
+        if (model->part == PART_REFUSED && campaign->options.allow_refused) {
+            cli_line(cli, "left out: " STR_FMT ": " STR_FMT, STR_ARG(model->model->name), STR_ARG(model->reason));
+        }
+    }
+    if (campaign->stale.count > 0) {
+        Str names = str_join(cli->arena, campaign->stale.items, campaign->stale.count, STR(", "));
+        cli_line(cli, "left stale: " STR_FMT " (a + behind a selected name takes them in)", STR_ARG(names));
+    }
+}
+
+static void write_read(const CampaignRead *read, JsonWriter *json) {
+    json_begin_object(json);
+    json_text_field(json, STR("upstream"), read->upstream);
+    json_optional_text_field(json, STR("time_column"), read->time_column);
+    json_optional_text_field(json, STR("min"), read->min);
+    json_optional_text_field(json, STR("max"), read->max);
+    json_optional_text_field(json, STR("missing_before"), read->missing_before);
+    json_bool_field(json, STR("pruned"), read->time_column.size > 0);
+    json_end_object(json);
+}
+
+static void write_batches(const CampaignModel *model, JsonWriter *json) {
+    json_key(json, STR("batches"));
+    json_begin_array(json);
+    for (size_t i = 0; i < model->batches.count; i++) {
+        run_json_write_batch(model->batches.items[i], model->target.grain, json);
+    }
+    json_end_array(json);
+}
+
+static void write_model(const CampaignModel *model, JsonWriter *json) {
+    bool is_windowed = model->part == PART_WINDOWED;
+    json_begin_object(json);
+    json_text_field(json, STR("name"), model->model->name);
+    json_text_field(json, STR("takes_part"), campaign_part_name(model->part));
+    json_int_field(json, STR("windows"), is_windowed ? interval_set_grains(&model->windows, model->target.grain) : 0);
+    json_int_field(json, STR("filled"), model->filled);
+    write_batches(model, json);
+    json_key(json, STR("reads"));
+    json_begin_array(json);
+    for (size_t i = 0; i < model->reads.count; i++) {
+        write_read(&model->reads.items[i], json);
+    }
+    json_end_array(json);
+    json_text_list_field(json, STR("notes"), model->notes.items, model->notes.count);
+    json_end_object(json);
+}
+
+static void write_refused(const Campaign *campaign, JsonWriter *json) {
+    json_key(json, STR("refused"));
+    json_begin_array(json);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        if (model->part == PART_REFUSED) {
+            json_begin_object(json);
+            json_text_field(json, STR("name"), model->model->name);
+            json_text_field(json, STR("reason"), model->reason);
+            json_text_field(json, STR("hint"), model->hint);
+            json_end_object(json);
+        }
+    }
+    json_end_array(json);
+}
+
+static void print_plan_json(Cli *cli, const Campaign *campaign) {
+    JsonWriter *json = cli_json_begin(cli);
+    json_begin_object(json);
+    json_text_field(json, STR("environment"), campaign->options.environment);
+    json_key(json, STR("range"));
+    run_json_write_window(campaign->range, json);
+    json_key(json, STR("models"));
+    json_begin_array(json);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        if (is_listed(&campaign->models[i])) {
+            write_model(&campaign->models[i], json);
+        }
+    }
+    json_end_array(json);
+    write_refused(campaign, json);
+    json_text_list_field(json, STR("left_stale"), campaign->stale.items, campaign->stale.count);
+    json_end_object(json);
+    cli_json_end(cli);
+}
+
+void backfill_print_plan(Cli *cli, const Campaign *campaign) {
+    if (cli_wants_json(cli)) {
+        print_plan_json(cli, campaign);
+    } else {
+        print_plan_text(cli, campaign);
+    }
+}
+
+/* ---- status */
+
+typedef struct ModelProgress {
+    const CampaignModelRecord *model;
+    int64_t batches, done, running, failed, rows;
+    double seconds;
+} ModelProgress;
+
+static ModelProgress count_batches(const CampaignModelRecord *model, const CampaignBatchRecordVec *batches) {
+    ModelProgress progress = {.model = model};
+    for (size_t i = 0; i < batches->count; i++) {
+        const CampaignBatchRecord *batch = &batches->items[i];
+        if (!str_equal_fold(batch->model, model->model)) {
+            continue;
+        }
+        progress.batches++;
+        progress.done += str_equal(batch->state, STR("done"));
+        progress.running += str_equal(batch->state, STR("running"));
+        progress.failed += str_equal(batch->state, STR("failed"));
+        progress.rows += batch->rows;
+        progress.seconds += batch->seconds;
+    }
+    return progress;
+}
+
+static void print_status_text(Cli *cli, const CampaignRecord *campaign, const CampaignModelRecordVec *models,
+                              const CampaignBatchRecordVec *batches) {
+    static const TableColumn columns[] = {
+        {.title = "Model", .is_name = true},     {.title = "Takes part as"},
+        {.title = "Batches", .is_number = true}, {.title = "Done", .is_number = true},
+        {.title = "Failed", .is_number = true},  {.title = "Rows", .is_number = true},
+        {.title = "Time", .is_number = true},
+    };
+    Str title = str_format(cli->arena, "Campaign %lld over '" STR_FMT "', " STR_FMT " to " STR_FMT ": " STR_FMT,
+                           (long long)campaign->id, STR_ARG(campaign->environment),
+                           STR_ARG(wall_format(cli->arena, campaign->start, false)),
+                           STR_ARG(wall_format(cli->arena, campaign->end, false)), STR_ARG(campaign->state));
+    Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
+    for (size_t i = 0; i < models->count; i++) {
+        ModelProgress progress = count_batches(&models->items[i], batches);
+        bool has_rows = progress.batches > 0;
+        table_add(table, (TableCell[]){CELL(models->items[i].model), CELL(models->items[i].part),
+                                       CELL(has_rows ? number_text(cli->arena, progress.batches) : STR_EMPTY),
+                                       CELL(has_rows ? number_text(cli->arena, progress.done) : STR_EMPTY),
+                                       CELL(progress.failed > 0 ? number_text(cli->arena, progress.failed) : STR_EMPTY),
+                                       CELL(has_rows ? number_text(cli->arena, progress.rows) : STR_EMPTY),
+                                       CELL(has_rows ? str_format(cli->arena, "%.2fs", progress.seconds) : STR_EMPTY)});
+    }
+    table_write(table, &cli->out, &cli->text);
+    for (size_t i = 0; i < batches->count; i++) {
+        if (batches->items[i].error.size > 0) {
+            cli_line(cli, "failed: " STR_FMT ": " STR_FMT, STR_ARG(batches->items[i].model),
+                     STR_ARG(text_visible(cli->arena, batches->items[i].error)));
+        }
+    }
+    if (campaign->note.size > 0) {
+        cli_line(cli, "note: " STR_FMT, STR_ARG(text_visible(cli->arena, campaign->note)));
+    }
+}
+
+static void write_progress(const ModelProgress *progress, JsonWriter *json) {
+    json_begin_object(json);
+    json_text_field(json, STR("name"), progress->model->model);
+    json_text_field(json, STR("takes_part"), progress->model->part);
+    json_int_field(json, STR("batches"), progress->batches);
+    json_int_field(json, STR("done"), progress->done);
+    json_int_field(json, STR("running"), progress->running);
+    json_int_field(json, STR("failed"), progress->failed);
+    json_int_field(json, STR("pending"), progress->batches - progress->done - progress->running - progress->failed);
+    json_int_field(json, STR("rows"), progress->rows);
+    json_end_object(json);
+}
+
+static void write_failures(const CampaignBatchRecordVec *batches, JsonWriter *json) {
+    json_key(json, STR("failures"));
+    json_begin_array(json);
+    for (size_t i = 0; i < batches->count; i++) {
+        const CampaignBatchRecord *batch = &batches->items[i];
+        if (batch->error.size > 0) {
+            json_begin_object(json);
+            json_text_field(json, STR("model"), batch->model);
+            json_key(json, STR("window"));
+            if (batch->window.start < batch->window.end) {
+                run_json_write_window(batch->window, json);
+            } else {
+                json_null(json);
+            }
+            json_text_field(json, STR("error"), batch->error);
+            json_end_object(json);
+        }
+    }
+    json_end_array(json);
+}
+
+static void write_head(Cli *cli, const CampaignRecord *campaign, JsonWriter *json) {
+    json_int_field(json, STR("id"), campaign->id);
+    json_text_field(json, STR("state"), campaign->state);
+    json_text_field(json, STR("environment"), campaign->environment);
+    json_key(json, STR("range"));
+    run_json_write_window((Window){campaign->start, campaign->end}, json);
+    json_optional_text_field(json, STR("note"), campaign->note);
+    json_text_field(json, STR("who"), campaign->who);
+    json_text_field(json, STR("created"), time_format_iso(cli->arena, campaign->created_at));
+    json_optional_text_field(json, STR("published"),
+                             campaign->published_at == 0 ? STR_EMPTY
+                                                         : time_format_iso(cli->arena, campaign->published_at));
+    json_optional_text_field(json, STR("error"), campaign->error);
+}
+
+Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err) {
+    CampaignRecord campaign;
+    CampaignModelRecordVec models = {0};
+    CampaignBatchRecordVec batches = {0};
+    TRY(state_load_campaign(state, id, cli->arena, &campaign, err));
+    TRY(state_load_campaign_models(state, id, cli->arena, &models, err));
+    TRY(state_load_campaign_batches(state, id, cli->arena, &batches, err));
+    if (!cli_wants_json(cli)) {
+        print_status_text(cli, &campaign, &models, &batches);
+        return OK;
+    }
+    JsonWriter *json = cli_json_begin(cli);
+    json_begin_object(json);
+    write_head(cli, &campaign, json);
+    json_key(json, STR("models"));
+    json_begin_array(json);
+    for (size_t i = 0; i < models.count; i++) {
+        ModelProgress progress = count_batches(&models.items[i], &batches);
+        write_progress(&progress, json);
+    }
+    json_end_array(json);
+    write_failures(&batches, json);
+    json_end_object(json);
+    cli_json_end(cli);
+    return OK;
+}
+
+Status command_backfill_status(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    StateStore *state = NULL;
+    int64_t id;
+    CLI_TRY(backfill_read_id(cli, &id, &err));
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(session_state_for_reading(session, &state, &err));
+    CLI_TRY(backfill_print_status(cli, state, id, &err));
+    return OK;
+}
+
+/* ---- list */
+
+static void print_list_text(Cli *cli, const CampaignRecordVec *campaigns) {
+    static const TableColumn columns[] = {
+        {.title = "Id", .is_number = true},
+        {.title = "State"},
+        {.title = "Environment", .is_name = true},
+        {.title = "Range"},
+        {.title = "Created"},
+        {.title = "Note", .is_dim = true},
+    };
+    if (campaigns->count == 0) {
+        cli_line(cli, "No campaigns yet: `interlace backfill plan` shows what one would do.");
+        return;
+    }
+    Table *table = table_create(cli->arena, STR("Campaigns"), columns, COUNT_OF(columns));
+    for (size_t i = 0; i < campaigns->count; i++) {
+        const CampaignRecord *campaign = &campaigns->items[i];
+        Str range =
+            str_format(cli->arena, STR_FMT " to " STR_FMT, STR_ARG(wall_format(cli->arena, campaign->start, false)),
+                       STR_ARG(wall_format(cli->arena, campaign->end, false)));
+        table_add(table, (TableCell[]){CELL(str_format(cli->arena, "%lld", (long long)campaign->id)),
+                                       CELL(campaign->state), CELL(campaign->environment), CELL(range),
+                                       CELL(time_format_iso(cli->arena, campaign->created_at)), CELL(campaign->note)});
+    }
+    table_write(table, &cli->out, &cli->text);
+}
+
+Status command_backfill_list(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    StateStore *state = NULL;
+    CampaignRecordVec campaigns = {0};
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(session_state_for_reading(session, &state, &err));
+    CLI_TRY(state_load_campaigns(state, cli->arena, &campaigns, &err));
+    if (!cli_wants_json(cli)) {
+        print_list_text(cli, &campaigns);
+        return OK;
+    }
+    JsonWriter *json = cli_json_begin(cli);
+    json_begin_array(json);
+    for (size_t i = 0; i < campaigns.count; i++) {
+        json_begin_object(json);
+        write_head(cli, &campaigns.items[i], json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    cli_json_end(cli);
+    return OK;
+}

@@ -1,0 +1,129 @@
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/model_text.h"
+#include "cli/table.h"
+
+#include "run/apply.h"
+#include "run/change_json.h"
+#include "window/zone.h"
+
+/* --- The records -----------------------------------------------------------------------------------------------------
+ */
+
+static Status load_changes(Cli *cli, Session *session, ChangeRecordVec *changes_out, Error *err) {
+    const Invocation *invocation = cli->invocation;
+    ChangeFilter filter = {
+        .model = invocation_text(invocation, OPTION_CHANGES_MODEL),
+        .environment = invocation_text(invocation, OPTION_CHANGES_ENV),
+        .since = invocation_number(invocation, OPTION_CHANGES_SINCE),
+        .limit = invocation_number(invocation, OPTION_CHANGES_LIMIT),
+    };
+    StateStore *store = NULL;
+    TRY(recovery_finish_if_needed(session, err));
+    TRY(session_state_for_reading(session, &store, err));
+    TRY(state_load_changes(store, &filter, cli->arena, changes_out, err));
+    if (changes_out->count > 0 || filter.model.size == 0) {
+        return OK;
+    }
+    /* A misspelt model would look like one that never changed; one that is gone may have a history. */
+    ChangeFilter any = {.model = filter.model, .limit = 1};
+    ChangeRecordVec all = {0};
+    const Model *model = NULL;
+    TRY(state_load_changes(store, &any, cli->arena, &all, err));
+    return all.count > 0 ? OK : project_get(session->project, filter.model, &model, err);
+}
+
+static void print_json(Cli *cli, const ChangeRecordVec *changes) {
+    JsonWriter *writer = cli_json_begin(cli);
+    json_begin_array(writer);
+    for (size_t i = 0; i < changes->count; i++) {
+        change_write_json(&changes->items[i], cli->arena, writer);
+    }
+    json_end_array(writer);
+    cli_json_end(cli);
+}
+
+static Str windows_text(Cli *cli, const IntervalSet *windows) {
+    if (windows->count == 0) {
+        return STR("all");
+    }
+    Window hull = interval_set_hull(windows);
+    Str start = wall_format(cli->arena, hull.start, false);
+    Str end = wall_format(cli->arena, hull.end, false);
+    Str text = str_format(cli->arena, STR_FMT " … " STR_FMT, STR_ARG(start), STR_ARG(end));
+    return windows->count == 1 ? text : str_format(cli->arena, STR_FMT " (%zu ranges)", STR_ARG(text), windows->count);
+}
+
+static Str rows_text(Cli *cli, int64_t rows) {
+    return rows == CHANGE_ROWS_UNKNOWN ? cli_glyph(cli, GLYPH_DASH) : number_text(cli->arena, rows);
+}
+
+static Str before_and_after(Cli *cli, const ChangeRecord *change) {
+    if (change->rows_before == CHANGE_ROWS_UNKNOWN && change->rows_after == CHANGE_ROWS_UNKNOWN) {
+        return STR_EMPTY;
+    }
+    Str before = rows_text(cli, change->rows_before);
+    Str after = rows_text(cli, change->rows_after);
+    Str arrow = cli_glyph(cli, GLYPH_ARROW);
+    return str_format(cli->arena, STR_FMT " " STR_FMT " " STR_FMT, STR_ARG(before), STR_ARG(arrow), STR_ARG(after));
+}
+
+static Str biggest_text(Cli *cli, const ChangeRecord *change) {
+    double percent;
+    if (change->measure.size == 0) {
+        return STR_EMPTY;
+    }
+    if (!change_percent(change->measure_before, change->measure_after, &percent)) {
+        return str_format(cli->arena, STR_FMT " 0 to %g", STR_ARG(change->measure), change->measure_after);
+    }
+    return str_format(cli->arena, STR_FMT " %+.1f %%", STR_ARG(change->measure), percent);
+}
+
+static void print_table(Cli *cli, const ChangeRecordVec *changes) {
+    static const TableColumn columns[] = {
+        {.title = "Id", .is_number = true},
+        {.title = "At", .is_dim = true},
+        {.title = "Kind"},
+        {.title = "Env", .is_name = true},
+        {.title = "Model", .is_name = true},
+        {.title = "Periods"},
+        {.title = "Rows", .is_number = true},
+        {.title = "Biggest change"},
+        {.title = "Who", .is_dim = true},
+        {.title = "Note"},
+    };
+    Table *table = table_create(cli->arena, STR("Changes"), columns, COUNT_OF(columns));
+    for (size_t i = 0; i < changes->count; i++) {
+        const ChangeRecord *change = &changes->items[i];
+        TableCell cells[] = {
+            CELL(str_format(cli->arena, "%lld", (long long)change->id)),
+            CELL(str_slice(time_format_iso(cli->arena, change->at), 0, 19)),
+            CELL(str_from(change_kind_name(change->kind))),
+            CELL(change->environment),
+            CELL(change->model),
+            CELL(windows_text(cli, &change->windows)),
+            CELL(before_and_after(cli, change)),
+            CELL(biggest_text(cli, change)),
+            CELL(change->who),
+            CELL(change->note),
+        };
+        table_add(table, cells);
+    }
+    table_write(table, &cli->out, &cli->text);
+}
+
+Status command_changes(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    ChangeRecordVec changes = {0};
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(load_changes(cli, session, &changes, &err));
+    if (cli_wants_json(cli)) {
+        print_json(cli, &changes);
+    } else if (changes.count == 0) {
+        cli_line(cli, "Nothing is recorded as changed.");
+    } else {
+        print_table(cli, &changes);
+    }
+    return OK;
+}

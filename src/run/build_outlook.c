@@ -1,0 +1,52 @@
+/* Parts of a build for campaigns: what it would do, and its last step over rows that lie ready. */
+#include "run/build_step.h"
+
+Status build_outlook(BuildContext *context, const PlanTask *task, const BuildTarget *target, Arena *arena,
+                     BuildOutlook *outlook_out, Error *err) {
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    ModelResult result = {.model = task->model};
+    TRY(engine_connect(context->engine, &connection, err));
+    Build build = {
+        .context = context,
+        .task = task,
+        .target = *target,
+        .arena = arena,
+        .connection = connection,
+        .result = &result,
+    };
+    *outlook_out = (BuildOutlook){0};
+    TRY(build_prepare(&build, err));
+    if (target->is_windowed) {
+        TRY(build_batches(&build, &outlook_out->batches, err));
+    }
+    outlook_out->scans = build.scans;
+    outlook_out->columns = build.columns;
+    outlook_out->query = build.prepared_query;
+    return OK;
+}
+
+static Status put_windows(Build *build, const SqlRelation *rows, const IntervalSet *windows, Error *err) {
+    for (size_t i = 0; i < windows->count; i++) {
+        build->window = &windows->items[i];
+        TRY(build_run_strategy(build, rows, err));
+    }
+    return OK;
+}
+
+Status build_put_rows(BuildContext *context, const PlanTask *task, const BuildTarget *target,
+                      EngineConnection *connection, SqlRelation rows, const IntervalSet *windows, Arena *arena,
+                      Error *err) {
+    ModelResult result = {.model = task->model};
+    Build build = {
+        .context = context,
+        .task = task,
+        .target = *target,
+        .arena = arena,
+        .connection = connection,
+        .result = &result,
+        .query = sql_text_all_rows(arena, rows),
+        .now = clock_now_us(),
+    };
+    TRY(engine_describe(connection, &build.query, arena, &build.columns, err));
+    return target->is_windowed ? put_windows(&build, &rows, windows, err) : build_run_strategy(&build, &rows, err);
+}
