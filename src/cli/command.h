@@ -91,6 +91,9 @@ typedef enum OptionId {
     OPTION_PUBLISH,
     OPTION_ALLOW_REFUSED,
     OPTION_NO_STALE,
+    OPTION_AGAIN,
+    OPTION_HTML,
+    OPTION_ACCEPT,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,
