@@ -12,7 +12,7 @@ import jsonschema
 import referencing
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "docs/reference/schemas"
-GROUPS = ("env", "checks")
+GROUPS = ("env", "checks", "backfill")
 # Their documents carry `error` beside a result.
 WITH_RESULT = ("apply", "run", "restate")
 
@@ -51,7 +51,7 @@ def schema_name(args):
 def check(args, document):
     """Fails when what `interlace ARGS --json` printed is not what is published."""
     name = schema_name(args)
-    is_failure = isinstance(document, dict) and ("error" in document or "errors" in document)
+    is_failure = isinstance(document, dict) and (isinstance(document.get("error"), dict) or "errors" in document)
     if is_failure and (name not in WITH_RESULT or "environment" not in document):
         name = "error"
     if name == "apply" and "--dry-run" in args and not is_failure:

@@ -5,18 +5,16 @@
 
 /* ---- Numbers. */
 
-#define DIGITS_MAX 15 /* that every reader of JSON keeps */
-
-/* A number where it can be read as what it is; else (many digits, not a number, infinite) its text. */
+/* A number of JSON as the engine writes it; one that readers of JSON refuse (more than 64 bits, NaN, infinite) is a
+ * text. */
 static void write_number(Str number, JsonWriter *json) {
     double value;
-    size_t digits = 0;
-    for (size_t i = 0; i < number.size; i++) {
-        digits += number.ptr[i] >= '0' && number.ptr[i] <= '9';
-    }
+    int64_t whole;
+    bool is_finite = str_to_double(number, &value) && isfinite(value);
+    bool has_fraction = str_find_char(number, '.') != STR_NOT_FOUND || str_find_char(number, 'e') != STR_NOT_FOUND;
     if (number.size == 0) {
         json_null(json);
-    } else if (digits > 0 && digits <= DIGITS_MAX && str_to_double(number, &value) && isfinite(value)) {
+    } else if (is_finite && (has_fraction || str_to_int64(number, &whole))) {
         json_raw(json, number);
     } else {
         json_text(json, number);

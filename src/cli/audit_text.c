@@ -19,10 +19,31 @@ static const ConfigValue *item_at(const ConfigValue *map, const char *key, size_
     return config_find(map, str_from(key))->items[index];
 }
 
+/* 3999910.3999999994 as 3,999,910.4: as many digits as a sum of floats has; other texts as they are. */
+static Str figure_text(Str text, Arena *arena) {
+    int64_t whole;
+    double number;
+    if (str_to_int64(text, &whole)) {
+        return number_text(arena, whole);
+    }
+    if (!str_to_double(text, &number)) {
+        return text;
+    }
+    Str short_text = str_format(arena, "%.15g", number);
+    size_t point = str_find_char(short_text, '.');
+    Str head = str_slice(short_text, 0, point), tail = point == STR_NOT_FOUND ? STR_EMPTY : str_skip(short_text, point);
+    bool is_plain = str_to_int64(head, &whole) && whole != 0;
+    return is_plain ? str_format(arena, STR_FMT STR_FMT, STR_ARG(number_text(arena, whole)), STR_ARG(tail))
+                    : short_text;
+}
+
 static Str count_text(const ConfigValue *map, const char *key, Arena *arena) {
-    int64_t number;
-    Str text = text_at(map, key);
-    return str_to_int64(text, &number) ? number_text(arena, number) : text;
+    return figure_text(text_at(map, key), arena);
+}
+
+static Str day_text(Str time) {
+    Str midnight = STR("T00:00:00");
+    return str_ends_with(time, midnight) ? str_slice(time, 0, time.size - midnight.size) : time;
 }
 
 /* "-2.10 %"; "new" where there was nothing before. */
@@ -192,12 +213,12 @@ static void add_thresholds(const ConfigValue *model, AuditSection *section, Aren
         const ConfigValue *threshold = item_at(model, "thresholds", i);
         bool is_known = str_equal(text_at(threshold, "is_known"), STR("true"));
         bool holds = str_equal(text_at(threshold, "holds"), STR("true"));
-        add(&table,
-            (Str[]){text_at(threshold, "measure"), text_at(threshold, "limit"), text_at(threshold, "difference"),
-                    is_known ? percent_text(threshold, "change", STR_EMPTY, arena) : STR_EMPTY,
-                    holds      ? STR("accept")
-                    : is_known ? STR("needs acceptance")
-                               : STR("needs acceptance: no such count, and no column with a sum")});
+        add(&table, (Str[]){text_at(threshold, "measure"), text_at(threshold, "limit"),
+                            count_text(threshold, "difference", arena),
+                            is_known ? percent_text(threshold, "change", STR_EMPTY, arena) : STR_EMPTY,
+                            holds      ? STR("accept")
+                            : is_known ? STR("needs acceptance")
+                                       : STR("needs acceptance: no such count, and no column with a sum")});
     }
     end(&table, section);
 }
@@ -243,7 +264,7 @@ AuditText audit_text(const ConfigValue *report, Arena *arena) {
         add_rows, add_columns, add_thresholds, add_checks, add_windows, add_keys,
     };
     Str id = text_at(report, "id"), environment = text_at(report, "environment");
-    Str start = item_at(report, "range", 0)->text, finish = item_at(report, "range", 1)->text;
+    Str start = day_text(item_at(report, "range", 0)->text), finish = day_text(item_at(report, "range", 1)->text);
     AuditText text = {.verdict = verdict_sentence(report, arena)};
     text.heading = str_format(arena, "Audit of campaign " STR_FMT " over '" STR_FMT "', " STR_FMT " to " STR_FMT,
                               STR_ARG(id), STR_ARG(environment), STR_ARG(start), STR_ARG(finish));
