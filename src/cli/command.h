@@ -94,6 +94,11 @@ typedef enum OptionId {
     OPTION_AGAIN,
     OPTION_HTML,
     OPTION_ACCEPT,
+    OPTION_PROBE,
+    OPTION_PLAN,
+    OPTION_MAX_TIME,
+    OPTION_MAX_ROWS,
+    OPTION_MAX_WINDOWS,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,
@@ -113,6 +118,8 @@ typedef enum OptionId {
     OPTION_CHANGES_ENV,
     OPTION_CHANGES_SINCE,
     OPTION_CHANGES_LIMIT,
+    OPTION_UNDELIVERED,
+    OPTION_REDELIVER,
     OPTION_COUNT
 } OptionId;
 
