@@ -49,6 +49,8 @@ def schema_name(args):
     words = [str(word) for word in args]
     if words[0] == "backfill" and words[1] in WITH_STATUS:
         return "backfill-status"
+    if words[0] in ("run", "restate") and "--audit" in words:
+        return "backfill-status"
     return "-".join(words[:2] if words[0] in GROUPS else words[:1])
 
 

@@ -1,6 +1,7 @@
 #include "cli/apply_json.h"
 #include "cli/check_text.h"
 #include "cli/cli.h"
+#include "cli/backfill_text.h"
 #include "cli/commands.h"
 #include "cli/model_text.h"
 #include "cli/plan_text.h"
@@ -310,9 +311,11 @@ Status command_apply(Cli *cli, ErrorList *faults) {
 }
 
 Status command_run(Cli *cli, ErrorList *faults) {
-    return command_build(cli, WINDOW_RUN, faults);
+    bool audits = invocation_flag(cli->invocation, OPTION_AUDIT);
+    return audits ? backfill_instead(cli, WINDOW_RUN, faults) : command_build(cli, WINDOW_RUN, faults);
 }
 
 Status command_restate(Cli *cli, ErrorList *faults) {
-    return command_build(cli, WINDOW_RESTATE, faults);
+    bool audits = invocation_flag(cli->invocation, OPTION_AUDIT);
+    return audits ? backfill_instead(cli, WINDOW_RESTATE, faults) : command_build(cli, WINDOW_RESTATE, faults);
 }

@@ -123,6 +123,32 @@ Status command_backfill_start(Cli *cli, ErrorList *faults) {
     return end_of_work(cli, session, campaign, status, faults);
 }
 
+Status backfill_instead(Cli *cli, WindowVerb verb, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    AUTO(campaign) Campaign *campaign = NULL;
+    const Invocation *invocation = cli->invocation;
+    ApplyOptions asked = {0};
+    CLI_TRY(run_options_read(cli, verb, &asked, &err));
+    CampaignOptions options = {
+        .environment = invocation_text(invocation, OPTION_ENV),
+        .select = *invocation_list(invocation, OPTION_SELECT),
+        .exclude = *invocation_list(invocation, OPTION_EXCLUDE),
+        .start = asked.start,
+        .end = asked.end,
+        .batch = asked.batch,
+        .concurrency = asked.concurrency,
+        .newest_first = asked.newest_first,
+        .gaps = verb == WINDOW_RUN,
+        .note = invocation_text(invocation, OPTION_NOTE),
+    };
+    CLI_TRY(options.start.size > 0 ? OK : error_set(&err, ERROR_USAGE, "--audit needs --start: from when on?"));
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    Status status = backfill_start(session, &options, STR_EMPTY, invocation_number(invocation, OPTION_LOCK_TIMEOUT),
+                                   &campaign, faults);
+    return end_of_work(cli, session, campaign, status, faults);
+}
+
 Status command_backfill_resume(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;

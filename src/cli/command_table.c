@@ -96,7 +96,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_CAMPAIGN_START] = {"start", 0, OPTION_TYPE_TEXT, "ISO", .summary = "First moment of the range; required"},
     [OPTION_GAPS]        = {"gaps", 0, OPTION_TYPE_FLAG, .summary = "Only windows that are not filled"},
     [OPTION_RESTATE]     = {"restate", 0, OPTION_TYPE_FLAG, .summary = "Every window of the range, filled or not: the default"},
-    [OPTION_AUDIT]       = {"audit", 0, OPTION_TYPE_FLAG, .summary = "Compare old and new: the default"},
+    [OPTION_AUDIT]       = {"audit", 0, OPTION_TYPE_FLAG, .summary = "As a campaign, which compares old and new and waits to be published"},
     [OPTION_NO_AUDIT]    = {"no-audit", 0, OPTION_TYPE_FLAG, .summary = "Do not compare old and new, as for a first load"},
     [OPTION_PUBLISH]     = {"publish", 0, OPTION_TYPE_CHOICE, "HOW", "manual", .choices = "auto manual",
                             .summary = "auto publishes when nothing speaks against it; manual waits for `backfill publish`"},

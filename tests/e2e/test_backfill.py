@@ -475,3 +475,74 @@ def test_03_10_gc_leaves_a_campaign_alone(shop):
     shop.project.ok("gc", "--grace", "1d")
     shop.project.ok("backfill", "revert", 1)
     assert shop.rows() == old
+
+
+def test_02_12_8_restate_with_audit_is_a_campaign_that_waits(shop, make_project):
+    old = shop.rows()
+    shop.correct()
+    status = shop.project.ok("restate", *ALL, "--audit", "--note", "x", "--json").json
+    assert (status["id"], status["state"]) == (1, "audited")
+    assert shop.rows() == old
+    seen = shop.project.root / "seen.txt"
+    sums = ", ".join(f"(SELECT CAST(sum(revenue) AS BIGINT) FROM {name})" for name in TABLES)
+    env = {"INTERLACE_POLL_SQL": f"SELECT {sums}", "INTERLACE_POLL_FILE": str(seen)}
+    shop.project.ok("backfill", "publish", 1, env=env)
+    answers = [line.split(",") for line in seen.read_text().splitlines()]
+    assert all(len(set(answer)) == 1 for answer in answers), answers
+    assert shop.rows() == fresh_rows(make_project, shop)
+    shop.project.ok("backfill", "revert", 1)
+    assert shop.rows() == old
+    missing = shop.project.run("restate", "--audit")
+    assert missing.code == 2
+    assert "--audit needs --start" in missing.stderr
+
+
+def test_04_4_a_plan_is_started_by_its_id_until_something_moves(shop):
+    plan = shop.project.ok("backfill", "plan", *ALL, "--batch", "10", "--json").json
+    assert plan["estimate"]["source"] == "unknown"
+    started = shop.project.ok("backfill", "start", "--plan", plan["plan_id"], "--note", "x", "--json").json
+    assert started["models"][0]["batches"] == 9
+    shop.project.ok("backfill", "discard", 1)
+    again = shop.project.ok("backfill", "plan", *ALL, "--batch", "10", "--json").json
+    assert again["plan_id"] == plan["plan_id"]
+    assert again["models"][0]["estimate"]["source"] == "history (89 windows)"
+    shop.change("DELETE FROM orders WHERE ordered_at < TIMESTAMP '2026-07-02'")
+    moved = shop.project.run("backfill", "start", "--plan", plan["plan_id"], "--note", "x")
+    assert moved.code == 1
+    assert f"plan {plan['plan_id']} does not hold any more" in moved.stderr
+    unknown = shop.project.run("backfill", "start", "--plan", "nope")
+    assert (unknown.code, unknown.error_lines) == (1, ["error: there is no plan 'nope'"])
+    assert shop.project.run("backfill", "start", "--plan", "nope", "--start", "2026-08-01").code == 2
+
+
+def test_04_4_a_probe_leaves_nothing_behind(shop):
+    plan = shop.project.ok("backfill", "plan", *ALL, "--batch", "10", "--probe", "--json").json
+    sources = {model["name"]: model["estimate"]["source"] for model in plan["models"]}
+    assert sources["fct_daily_sales"].startswith("probe (9 windows, 2026-10-20")
+    assert plan["estimate"]["rows"] > 0
+    with duckdb.connect(str(shop.project.root / "data/wh.duckdb"), read_only=True) as connection:
+        names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+    assert not [name for name in names if name.endswith("_0")]
+
+
+@pytest.mark.parametrize(
+    ("limit", "text"),
+    [
+        (["--max-windows", "10"], "--max-windows: 178 windows"),
+        (["--max-rows", "100"], "--max-rows"),
+        (["--max-time", "1ms"], "--max-time"),
+    ],
+)
+def test_04_4_a_campaign_that_takes_more_than_it_may_is_refused_or_paused(shop, limit, text):
+    is_known_before = limit[0] == "--max-windows"
+    refused = shop.project.run("backfill", "start", *ALL, "--batch", "10", "--note", "x", *limit)
+    assert refused.code == 1
+    if is_known_before:
+        assert text in refused.stderr
+        return
+    assert "--max-time or --max-rows is reached: campaign 1 is paused; nothing is published" in refused.stderr
+    assert shop.state() == "paused"
+    shop.project.ok("backfill", "discard", 1)
+    expected = shop.project.run("backfill", "plan", *ALL, *limit)
+    assert expected.code == 1
+    assert f"expected to take more than {text}" in expected.stderr
