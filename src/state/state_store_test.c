@@ -107,7 +107,8 @@ static void a_file_of_the_first_format_is_brought_up_to_date(void **state) {
         AUTO(state_store) StateStore *store = fixture_open(f);
         record(f, store, "a");
         state_store_close(TAKE(store));
-        fixture_sql(f, "DROP TABLE change_hooks; DROP TABLE change_windows; DROP TABLE changes; DROP TABLE notices;"
+        fixture_sql(f, "DROP TABLE campaign_batches; DROP TABLE campaign_models; DROP TABLE campaigns;"
+                       " DROP TABLE change_hooks; DROP TABLE change_windows; DROP TABLE changes; DROP TABLE notices;"
                        " DROP TABLE ledger; DROP TABLE reclaimed; DROP TABLE orphans;"
                        " ALTER TABLE check_results DROP COLUMN run_id;"
                        " ALTER TABLE snapshots DROP COLUMN config_json;"
