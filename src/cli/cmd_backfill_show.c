@@ -48,15 +48,34 @@ static Str reads_text(Cli *cli, const CampaignModel *model) {
     return str_join(cli->arena, parts.items, parts.count, STR("; "));
 }
 
+static Str seconds_text(Cli *cli, double seconds) {
+    return seconds < 90 ? str_format(cli->arena, "%.1fs", seconds) : str_format(cli->arena, "%.0fm", seconds / 60);
+}
+
+static Str estimate_text(Cli *cli, const CampaignModel *model) {
+    const CampaignEstimate *estimate = &model->estimate;
+    if (!campaign_model_has_rows(model)) {
+        return STR_EMPTY;
+    }
+    return estimate->is_known ? str_format(cli->arena, STR_FMT " rows, " STR_FMT ", from " STR_FMT,
+                                           STR_ARG(number_text(cli->arena, estimate->rows)),
+                                           STR_ARG(seconds_text(cli, estimate->seconds)), STR_ARG(estimate->source))
+                              : STR("unknown");
+}
+
 static bool is_listed(const CampaignModel *model) {
     return model->model->materialise != MATERIALISE_EPHEMERAL;
 }
 
-static void print_plan_text(Cli *cli, const Campaign *campaign) {
+static void print_plan_text(Cli *cli, const Campaign *campaign, Str id) {
     static const TableColumn columns[] = {
-        {.title = "Model", .is_name = true},     {.title = "Takes part as"},
-        {.title = "Windows", .is_number = true}, {.title = "Filled", .is_number = true},
-        {.title = "Batches", .is_number = true}, {.title = "Reads", .is_dim = true},
+        {.title = "Model", .is_name = true},
+        {.title = "Takes part as"},
+        {.title = "Windows", .is_number = true},
+        {.title = "Filled", .is_number = true},
+        {.title = "Batches", .is_number = true},
+        {.title = "Reads", .is_dim = true},
+        {.title = "Estimate"},
     };
     Str title = str_format(cli->arena, "Campaign over '" STR_FMT "', " STR_FMT " to " STR_FMT,
                            STR_ARG(campaign->options.environment),
@@ -68,7 +87,8 @@ static void print_plan_text(Cli *cli, const Campaign *campaign) {
         if (is_listed(model)) {
             table_add(table, (TableCell[]){CELL(model->model->name), CELL(campaign_part_name(model->part)),
                                            CELL(windows_text(cli, model)), CELL(filled_text(cli, model)),
-                                           CELL(batches_text(cli, model)), CELL(reads_text(cli, model))});
+                                           CELL(batches_text(cli, model)), CELL(reads_text(cli, model)),
+                                           CELL(estimate_text(cli, model))});
         }
     }
     table_write(table, &cli->out, &cli->text);
@@ -80,6 +100,14 @@ static void print_plan_text(Cli *cli, const Campaign *campaign) {
         if (model->part == PART_REFUSED && campaign->options.allow_refused) {
             cli_line(cli, "left out: " STR_FMT ": " STR_FMT, STR_ARG(model->model->name), STR_ARG(model->reason));
         }
+    }
+    if (campaign->estimate.is_known) {
+        cli_line(cli, "In all about " STR_FMT " rows and " STR_FMT " of work. Plan " STR_FMT ".",
+                 STR_ARG(number_text(cli->arena, campaign->estimate.rows)),
+                 STR_ARG(seconds_text(cli, campaign->estimate.seconds)), STR_ARG(id));
+    } else {
+        cli_line(cli, "What it takes is not known: --probe tries a batch of each model. Plan " STR_FMT ".",
+                 STR_ARG(id));
     }
     if (campaign->stale.count > 0) {
         Str names = str_join(cli->arena, campaign->stale.items, campaign->stale.count, STR(", "));
@@ -107,6 +135,23 @@ static void write_batches(const CampaignModel *model, JsonWriter *json) {
     json_end_array(json);
 }
 
+/* Bytes are not known: the engine tells them of no statement. */
+static void write_estimate(const CampaignEstimate *estimate, JsonWriter *json) {
+    json_key(json, STR("estimate"));
+    json_begin_object(json);
+    if (estimate->is_known) {
+        json_int_field(json, STR("rows"), estimate->rows);
+        json_key(json, STR("seconds"));
+        json_double(json, estimate->seconds);
+    } else {
+        json_null_field(json, STR("rows"));
+        json_null_field(json, STR("seconds"));
+    }
+    json_null_field(json, STR("bytes"));
+    json_text_field(json, STR("source"), estimate->source.size > 0 ? estimate->source : STR("unknown"));
+    json_end_object(json);
+}
+
 static void write_model(const CampaignModel *model, JsonWriter *json) {
     bool is_windowed = model->part == PART_WINDOWED;
     json_begin_object(json);
@@ -121,6 +166,7 @@ static void write_model(const CampaignModel *model, JsonWriter *json) {
         write_read(&model->reads.items[i], json);
     }
     json_end_array(json);
+    write_estimate(&model->estimate, json);
     json_text_list_field(json, STR("notes"), model->notes.items, model->notes.count);
     json_end_object(json);
 }
@@ -141,9 +187,10 @@ static void write_refused(const Campaign *campaign, JsonWriter *json) {
     json_end_array(json);
 }
 
-static void print_plan_json(Cli *cli, const Campaign *campaign) {
+static void print_plan_json(Cli *cli, const Campaign *campaign, Str id) {
     JsonWriter *json = cli_json_begin(cli);
     json_begin_object(json);
+    json_text_field(json, STR("plan_id"), id);
     json_text_field(json, STR("environment"), campaign->options.environment);
     json_key(json, STR("range"));
     run_json_write_window(campaign->range, json);
@@ -157,15 +204,16 @@ static void print_plan_json(Cli *cli, const Campaign *campaign) {
     json_end_array(json);
     write_refused(campaign, json);
     json_text_list_field(json, STR("left_stale"), campaign->stale.items, campaign->stale.count);
+    write_estimate(&campaign->estimate, json);
     json_end_object(json);
     cli_json_end(cli);
 }
 
-void backfill_print_plan(Cli *cli, const Campaign *campaign) {
+void backfill_print_plan(Cli *cli, const Campaign *campaign, Str id) {
     if (cli_wants_json(cli)) {
-        print_plan_json(cli, campaign);
+        print_plan_json(cli, campaign, id);
     } else {
-        print_plan_text(cli, campaign);
+        print_plan_text(cli, campaign, id);
     }
 }
 

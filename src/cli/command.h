@@ -91,6 +91,11 @@ typedef enum OptionId {
     OPTION_PUBLISH,
     OPTION_ALLOW_REFUSED,
     OPTION_NO_STALE,
+    OPTION_PROBE,
+    OPTION_PLAN,
+    OPTION_MAX_TIME,
+    OPTION_MAX_ROWS,
+    OPTION_MAX_WINDOWS,
     /* of every command */
     OPTION_QUIET,
     OPTION_VERBOSE,

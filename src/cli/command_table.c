@@ -101,6 +101,11 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_PUBLISH]     = {"publish", 0, OPTION_TYPE_CHOICE, "HOW", "manual", .choices = "auto manual",
                             .summary = "auto publishes when nothing speaks against it; manual waits for `backfill publish`"},
     [OPTION_ALLOW_REFUSED] = {"allow-refused", 0, OPTION_TYPE_FLAG, .summary = "Go on without the models that cannot take part"},
+    [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one batch of each model unseen, for the estimate"},
+    [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
+    [OPTION_MAX_TIME]    = {"max-time", 0, OPTION_TYPE_DURATION, "DUR", .summary = "Refuse when it is expected to take longer, pause when it does"},
+    [OPTION_MAX_ROWS]    = {"max-rows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "The same for the rows that it writes"},
+    [OPTION_MAX_WINDOWS] = {"max-windows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "Refuse more windows than this"},
     [OPTION_NO_STALE]    = {"no-stale", 0, OPTION_TYPE_FLAG,
                             .summary = "Refuse when models behind the selection would be left with old figures"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
@@ -135,7 +140,7 @@ const Option option_table[OPTION_COUNT] = {
 #define O(name) OPTION_BIT(OPTION_##name)
 #define SELECTION (O(SELECT) | O(EXCLUDE))
 #define CAMPAIGN (O(ENV) | O(PATH) | SELECTION | O(CAMPAIGN_START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(GAPS) | \
-                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE))
+                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE) | O(MAX_TIME) | O(MAX_ROWS) | O(MAX_WINDOWS))
 #define CAMPAIGN_ID {"ID", .summary = "The number of a campaign, as `backfill list` shows it"}
 
 const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
@@ -174,12 +179,12 @@ const Command command_table[] = {
 
     {.name = "backfill plan", .summary = "Show what a campaign would do", .run = command_backfill_plan,
      .details = "Who takes part and how, windows and batches, what they read, what is left stale. Builds nothing.",
-     .options = CAMPAIGN | O(JSON)},
+     .options = CAMPAIGN | O(PROBE) | O(JSON)},
 
     {.name = "backfill start", .summary = "Compute the past anew, beside what readers see", .run = command_backfill_start,
      .details = "A campaign: its batches are built and checked unseen, compared with what is published, and wait for\n"
                 "`backfill publish`. It may be paused, resumed and cancelled from another terminal.",
-     .options = CAMPAIGN | O(ORDER) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
+     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
 
     {.name = "backfill list", .summary = "List the campaigns, newest first", .run = command_backfill_list,
      .options = O(PATH) | O(JSON)},

@@ -193,6 +193,7 @@ Status state_reset(StateStore *store, StateLock *lock, Error *err) {
         "DELETE FROM reclaimed",
         "DELETE FROM orphans",
         "DELETE FROM campaigns",
+        "DELETE FROM campaign_plans",
         "DELETE FROM check_results",
         "DELETE FROM events",
     };
