@@ -4,6 +4,7 @@
 #include "backfill/campaign_seal.h"
 #include "base/test_hooks.h"
 #include "run/change_log.h"
+#include "run/notify.h"
 #include "run/physical.h"
 
 /* ---- One transaction, under way. */
@@ -271,13 +272,15 @@ static ChangeRecord record_of(const CampaignRecord *campaign, const CampaignMode
     };
 }
 
-static Status finish(StateStore *state, int64_t id, StateLock *lock, bool is_revert, Error *err) {
+static Status finish(Session *session, int64_t id, StateLock *lock, bool is_revert, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
     CampaignRecord campaign;
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
     CampaignLedgerChangeVec ledger = {0};
     ChangeRecordVec records = {0};
+    TRY(session_state_for_writing(session, &state, err));
     TRY(state_load_campaign(state, id, arena, &campaign, err));
     TRY(load_records(state, id, arena, &models, &batches, err));
     for (size_t i = 0; i < models.count; i++) {
@@ -288,7 +291,9 @@ static Status finish(StateStore *state, int64_t id, StateLock *lock, bool is_rev
         if (str_equal(model->part, campaign_part_name(PART_WINDOWED))) {
             TRY(add_changes(state, id, model, &batches, is_revert, arena, &ledger, err));
         }
-        change_record_vec_push(arena, &records, record_of(&campaign, model, &batches, is_revert, arena));
+        ChangeRecord record = record_of(&campaign, model, &batches, is_revert, arena);
+        notify_choose(session->project, record.environment, record.model, arena, &record.hooks);
+        change_record_vec_push(arena, &records, record);
     }
     return state_campaign_finish(
         state, lock, id, campaign_state_name(is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING),
@@ -336,7 +341,7 @@ static Status carry_out(Campaign *campaign, StateLock *lock, bool is_revert, Err
         return FAILED;
     }
     TRY(test_hook("campaign.committed", err));
-    return finish(campaign->state, campaign->id, lock, is_revert, err);
+    return finish(campaign->session, campaign->id, lock, is_revert, err);
 }
 
 Status campaign_publish(Campaign *campaign, StateLock *lock, Error *err) {
@@ -403,7 +408,7 @@ Status campaign_recover(Session *session, int64_t id, StateLock *lock, Error *er
     TRY(has_before(session, id, &is_there, err));
     bool is_committed = is_publishing == is_there;
     if (is_committed) {
-        TRY(finish(state, id, lock, is_reverting, err));
+        TRY(finish(session, id, lock, is_reverting, err));
     } else {
         TRY(is_publishing ? move(state, id, CAMPAIGN_PUBLISHING, CAMPAIGN_AUDITED, err)
                           : move(state, id, CAMPAIGN_REVERTING, CAMPAIGN_PUBLISHED, err));

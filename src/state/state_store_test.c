@@ -107,11 +107,14 @@ static void a_file_of_the_first_format_is_brought_up_to_date(void **state) {
         AUTO(state_store) StateStore *store = fixture_open(f);
         record(f, store, "a");
         state_store_close(TAKE(store));
-        fixture_sql(f, "DROP TABLE change_hooks; DROP TABLE change_windows; DROP TABLE changes; DROP TABLE notices;"
-                       " DROP TABLE ledger; DROP TABLE reclaimed; DROP TABLE orphans;"
-                       " ALTER TABLE check_results DROP COLUMN run_id;"
-                       " ALTER TABLE snapshots DROP COLUMN config_json;"
-                       " ALTER TABLE snapshots DROP COLUMN physical_objects; PRAGMA user_version = 1");
+        fixture_sql(
+            f,
+            "DROP TABLE campaign_plans; DROP TABLE campaign_batches; DROP TABLE campaign_models; DROP TABLE campaigns;"
+            " DROP TABLE change_hooks; DROP TABLE change_windows; DROP TABLE changes; DROP TABLE notices;"
+            " DROP TABLE ledger; DROP TABLE reclaimed; DROP TABLE orphans;"
+            " ALTER TABLE check_results DROP COLUMN run_id;"
+            " ALTER TABLE snapshots DROP COLUMN config_json;"
+            " ALTER TABLE snapshots DROP COLUMN physical_objects; PRAGMA user_version = 1");
 
         assert_done(openers[i](f->path, &store, &f->err), &f->err);
         assert_int_equal(count_snapshots(f, store), 1);
