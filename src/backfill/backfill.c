@@ -102,13 +102,32 @@ static Status work_and_publish(Campaign *campaign, int64_t lock_timeout_us, Erro
     return OK;
 }
 
-Status backfill_start(Session *session, const CampaignOptions *options, int64_t lock_timeout_us,
+/* The id is that of what was asked for in the plan, where order, audit and note did not matter yet. */
+static Status check_plan(Campaign *campaign, Str plan, Error *err) {
+    CampaignOptions asked = campaign->options;
+    if (plan.size == 0) {
+        return OK;
+    }
+    campaign->options.newest_first = campaign->options.skips_audit = campaign->options.publishes = false;
+    Str id = campaign_plan_id(campaign, campaign->arena);
+    campaign->options = asked;
+    if (str_equal(id, plan)) {
+        return OK;
+    }
+    (void)error_set(err, ERROR_PLAN, "plan " STR_FMT " does not hold any more: a model, a ledger or a source has moved",
+                    STR_ARG(plan));
+    error_code(err, STR("campaign.moved"));
+    error_hint(err, "`interlace backfill plan` makes a new one");
+    return FAILED;
+}
+
+Status backfill_start(Session *session, const CampaignOptions *options, Str plan, int64_t lock_timeout_us,
                       Campaign **campaign_out, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open(session, options, true, &campaign, faults));
     TRY(campaign_check(campaign, faults));
-    if (failed(campaign_create(campaign, &err))) {
+    if (failed(check_plan(campaign, plan, &err)) || failed(campaign_create(campaign, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }

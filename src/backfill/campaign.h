@@ -24,6 +24,7 @@ typedef struct CampaignOptions {
     bool publishes;     /* at once, when nothing speaks against it */
     bool allow_refused; /* without the refused models */
     bool no_stale;      /* models left stale are an error */
+    int64_t max_us, max_rows, max_windows; /* refused when more is expected, paused when it takes more; 0: none */
     Str note;
 } CampaignOptions;
 
@@ -48,6 +49,14 @@ typedef struct CampaignRead {
 } CampaignRead;
 DEFINE_VEC(CampaignReadVec, campaign_read_vec, CampaignRead)
 
+/* What it will take, from what it took before. */
+typedef struct CampaignEstimate {
+    bool is_known;
+    int64_t rows;
+    double seconds;
+    Str source; /* "history (41 windows)", "probe (7 windows, 2026-08-01)" */
+} CampaignEstimate;
+
 /* One of the selection, at the index of its task. */
 typedef struct CampaignModel {
     const Model *model;
@@ -64,6 +73,7 @@ typedef struct CampaignModel {
     TimeColumnKind time_kind; /* WINDOWED: of the table that is there */
     CampaignReadVec reads;
     StrVec notes;
+    CampaignEstimate estimate;
 
     SqlRelation audit, overlay, before; /* once it is created */
 } CampaignModel;
@@ -80,7 +90,8 @@ typedef struct Campaign {
     Window range;
     CampaignModel *models;
     size_t model_count;
-    StrVec stale; /* models behind the selection that will not fit it */
+    CampaignEstimate estimate; /* of all models; not known when that of one is not */
+    StrVec stale;              /* models behind the selection that will not fit it */
 
     ApplyOptions apply; /* what its builds are told */
     EngineConnection *connection;
@@ -105,6 +116,20 @@ DEFINE_AUTO(Campaign, campaign, campaign_close)
 
 /* Each refusal that stands in the way, and with `no_stale` what would be left stale, is an error. */
 MUST_CHECK Status campaign_check(const Campaign *campaign, ErrorList *faults);
+
+/* Where the campaign's rows of the model go, as a build takes it; without windows that are due. */
+void campaign_aside_target(const CampaignModel *model, BuildTarget *target_out);
+/* Names of what it makes, once it has an id, and what its models read of each other. */
+void campaign_name_relations(Campaign *campaign);
+
+/* Sets the estimates that earlier campaigns allow. */
+MUST_CHECK Status campaign_estimate(Campaign *campaign, Error *err);
+/* Runs one batch of each windowed model beside what readers see, and drops it again: for estimates. */
+MUST_CHECK Status campaign_probe(Campaign *campaign, Error *err);
+
+/* Stands for all that the plan was made from: what was asked for, versions, windows, ledgers, what sources hold. Equal
+ * ids mean equal plans. */
+Str campaign_plan_id(const Campaign *campaign, Arena *arena);
 
 /* Records it as running. Errors as state_campaign_create; PlanError: there is nothing to do. */
 MUST_CHECK Status campaign_create(Campaign *campaign, Error *err);

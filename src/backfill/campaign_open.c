@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#define MINUTE_US ((int64_t)60 * 1000000)
+
 static const Str part_names[PART_COUNT] = {
     [PART_WINDOWED] = STR_INIT("windowed"), [PART_WHOLE] = STR_INIT("whole"), [PART_HISTORY] = STR_INIT("history"),
     [PART_CURSOR] = STR_INIT("cursor"),     [PART_VIEW] = STR_INIT("view"),   [PART_REFUSED] = STR_INIT("refused"),
@@ -145,6 +147,11 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
         model->part = PART_VIEW;
         return OK;
     }
+    if (of->strategy == STRATEGY_APPEND) {
+        refuse(model, of->place, STR("strategy append: a repeat doubles its rows"),
+               STR("use incremental, or a strategy with a key"));
+        return OK;
+    }
     if (model_is_terminal(of)) {
         refuse(model, of->place, STR("it is delivered outside of the warehouse, where nothing can be put in unseen"),
                STR("leave it out, and `interlace run` it when the campaign is published"));
@@ -155,9 +162,6 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
     }
     if (of->materialise == MATERIALISE_VIEW) {
         model->part = PART_VIEW;
-    } else if (of->strategy == STRATEGY_APPEND) {
-        refuse(model, of->place, STR("strategy append: a repeat doubles its rows"),
-               STR("use incremental, or a strategy with a key"));
     } else if (of->strategy == STRATEGY_SCD) {
         model->part = PART_HISTORY;
         if (of->time_column.size == 0) {
@@ -330,7 +334,8 @@ static Status read_range(Campaign *campaign, WindowRequest *request_out, Error *
         .keep_going = true,
     };
     TRY(window_request_read(campaign->session, &campaign->apply, &campaign->zone, request_out, err));
-    campaign->range = (Window){request_out->start, request_out->has_end ? request_out->end : request_out->now};
+    WallUs now = request_out->now - request_out->now % MINUTE_US;
+    campaign->range = (Window){request_out->start, request_out->has_end ? request_out->end : now};
     if (campaign->range.start >= campaign->range.end) {
         return error_set(err, ERROR_USAGE, "--start lies in the future; got '" STR_FMT "'",
                          STR_ARG(campaign->options.start));
@@ -391,7 +396,8 @@ static Status open_steps(Campaign *campaign, bool writes, ErrorList *faults, Err
     campaign->model_count = campaign->plan->tasks.count;
     campaign->models = ARENA_NEW_ARRAY(campaign->arena, CampaignModel, campaign->model_count);
     run_stale_models(campaign->plan, campaign->targets, campaign->arena, &campaign->stale);
-    return look_at_models(campaign, err);
+    TRY(look_at_models(campaign, err));
+    return campaign_estimate(campaign, err);
 }
 
 Status campaign_open(Session *session, const CampaignOptions *options, bool writes, Campaign **campaign_out,
@@ -424,6 +430,37 @@ void campaign_close(Campaign *campaign) {
     free(campaign);
 }
 
+static void refuse_limit(const char *option, Str expected, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    (void)error_set(&err, ERROR_PLAN, "the campaign is expected to take more than %s: " STR_FMT, option,
+                    STR_ARG(expected));
+    error_code(&err, STR("campaign.limit"));
+    error_list_take(faults, &err);
+}
+
+static Status check_limits(const Campaign *campaign, ErrorList *faults) {
+    const CampaignOptions *options = &campaign->options;
+    const CampaignEstimate *estimate = &campaign->estimate;
+    int64_t windows = 0;
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        windows += model->part == PART_WINDOWED ? interval_set_grains(&model->windows, model->target.grain) : 0;
+    }
+    bool is_windows = options->max_windows > 0 && windows > options->max_windows;
+    bool is_rows = options->max_rows > 0 && estimate->rows > options->max_rows;
+    bool is_time = options->max_us > 0 && estimate->seconds * 1e6 > (double)options->max_us;
+    if (is_windows) {
+        refuse_limit("--max-windows", str_format(campaign->arena, "%lld windows", (long long)windows), faults);
+    }
+    if (is_rows) {
+        refuse_limit("--max-rows", str_format(campaign->arena, "%lld rows", (long long)estimate->rows), faults);
+    }
+    if (is_time) {
+        refuse_limit("--max-time", str_format(campaign->arena, "%.0f s", estimate->seconds), faults);
+    }
+    return is_windows || is_rows || is_time ? FAILED : OK;
+}
+
 Status campaign_check(const Campaign *campaign, ErrorList *faults) {
     Status status = OK;
     for (size_t i = 0; i < campaign->model_count; i++) {
@@ -437,6 +474,9 @@ Status campaign_check(const Campaign *campaign, ErrorList *faults) {
             error_list_take(faults, &err);
         }
     }
+    if (failed(check_limits(campaign, faults))) {
+        status = FAILED;
+    }
     if (campaign->stale.count > 0 && campaign->options.no_stale) {
         AUTO(error) Error err = {0};
         Str names = str_join(campaign->arena, campaign->stale.items, campaign->stale.count, STR(", "));
@@ -446,6 +486,26 @@ Status campaign_check(const Campaign *campaign, ErrorList *faults) {
         error_list_take(faults, &err);
     }
     return status;
+}
+
+void campaign_aside_target(const CampaignModel *model, BuildTarget *target_out) {
+    bool is_windowed = model->part == PART_WINDOWED;
+    bool goes_on = !is_windowed && model->part != PART_HISTORY && strategy_is_accumulating(model->model->strategy);
+    *target_out = (BuildTarget){
+        .is_aside = true,
+        .relation = model->audit,
+        .checked = is_windowed ? model->overlay : model->audit,
+        .previous = is_windowed ? model->overlay : model->target.relation,
+        .is_there = is_windowed,
+        .is_windowed = is_windowed,
+        .grain = model->target.grain,
+        .batch = BATCH_AUTO,
+        .concurrency = 1,
+        .binds_clock = model->target.binds_clock,
+    };
+    if (goes_on) {
+        target_out->seed = model->target.relation;
+    }
 }
 
 Str campaign_window_condition(const Campaign *campaign, const CampaignModel *model, Arena *arena) {

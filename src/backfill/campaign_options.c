@@ -22,6 +22,10 @@ Str campaign_options_json(const CampaignOptions *options, Arena *arena) {
     json_bool_field(&json, STR("skips_audit"), options->skips_audit);
     json_bool_field(&json, STR("publishes"), options->publishes);
     json_bool_field(&json, STR("allow_refused"), options->allow_refused);
+    json_bool_field(&json, STR("no_stale"), options->no_stale);
+    json_int_field(&json, STR("max_us"), options->max_us);
+    json_int_field(&json, STR("max_rows"), options->max_rows);
+    json_int_field(&json, STR("max_windows"), options->max_windows);
     json_end_object(&json);
     return strbuf_copy(&text, arena);
 }
@@ -56,6 +60,10 @@ Status campaign_options_read(Str json, Arena *arena, CampaignOptions *options_ou
         .skips_audit = read_flag(map, STR("skips_audit")),
         .publishes = read_flag(map, STR("publishes")),
         .allow_refused = read_flag(map, STR("allow_refused")),
+        .no_stale = read_flag(map, STR("no_stale")),
+        .max_us = read_number(map, STR("max_us")),
+        .max_rows = read_number(map, STR("max_rows")),
+        .max_windows = read_number(map, STR("max_windows")),
     };
     read_list(map, STR("select"), arena, &options.select);
     read_list(map, STR("exclude"), arena, &options.exclude);

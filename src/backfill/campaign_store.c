@@ -11,7 +11,7 @@ SqlRelation campaign_relation(SqlRelation relation, const char *what, int64_t id
     return relation;
 }
 
-static void name_relations(Campaign *campaign) {
+void campaign_name_relations(Campaign *campaign) {
     for (size_t i = 0; i < campaign->model_count; i++) {
         CampaignModel *model = &campaign->models[i];
         SqlRelation shown = model->target.relation;
@@ -91,7 +91,7 @@ Status campaign_create(Campaign *campaign, Error *err) {
     };
     TRY(state_campaign_create(campaign->state, &campaign->record, &models, &batches, err));
     campaign->id = campaign->record.id;
-    name_relations(campaign);
+    campaign_name_relations(campaign);
     return test_hook("campaign.created", err);
 }
 
@@ -186,7 +186,7 @@ Status campaign_open_created(Session *session, int64_t id, bool writes, Campaign
         error_list_take(faults, &err);
         return FAILED;
     }
-    name_relations(campaign);
+    campaign_name_relations(campaign);
     *campaign_out = TAKE(campaign);
     return OK;
 }

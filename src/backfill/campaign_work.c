@@ -30,7 +30,9 @@ typedef struct CampaignWork {
     atomic_bool is_stopped;    /* cancelled by another command: statements are interrupted */
     atomic_bool takes_no_more; /* paused */
     int64_t looked_us;         /* the driving thread's */
-    atomic_size_t done;
+    atomic_size_t done, rows;
+    atomic_bool is_over_limit;
+    int64_t started_us;
 } CampaignWork;
 
 /* ---- The state, as other commands see and change it. */
@@ -94,36 +96,12 @@ static Status find_due(CampaignWork *work, const BatchTask *task, Arena *arena, 
     return OK;
 }
 
-static Status aside_target(CampaignWork *work, const BatchTask *task, Arena *arena, BuildTarget *target_out,
-                           Error *err) {
-    const CampaignModel *model = task->model;
-    bool is_windowed = model->part == PART_WINDOWED;
-    bool goes_on = !is_windowed && model->part != PART_HISTORY && strategy_is_accumulating(model->model->strategy);
-    BuildTarget target = {
-        .is_aside = true,
-        .relation = model->audit,
-        .checked = is_windowed ? model->overlay : model->audit,
-        .previous = is_windowed ? model->overlay : model->target.relation,
-        .is_there = is_windowed,
-        .is_windowed = is_windowed,
-        .grain = model->target.grain,
-        .batch = BATCH_AUTO,
-        .concurrency = 1,
-        .binds_clock = model->target.binds_clock,
-    };
-    if (goes_on) {
-        target.seed = model->target.relation;
-    }
-    if (is_windowed) {
-        TRY(find_due(work, task, arena, &target.work.due, err));
-    }
-    *target_out = target;
-    return OK;
-}
-
 static Status try_batch(CampaignWork *work, BatchTask *task, Arena *arena, ModelResult *result, Error *err) {
     BuildTarget target;
-    TRY(aside_target(work, task, arena, &target, err));
+    campaign_aside_target(task->model, &target);
+    if (target.is_windowed) {
+        TRY(find_due(work, task, arena, &target.work.due, err));
+    }
     if (target.is_windowed && target.work.due.count == 0) {
         return OK;
     }
@@ -163,6 +141,19 @@ static Status try_until_done(CampaignWork *work, BatchTask *task, Error *err) {
     }
 }
 
+/* What was expected is a guess: when it turns out wrong, somebody should look. */
+static void keep_limits(CampaignWork *work, const BatchTask *task) {
+    const CampaignOptions *options = &work->campaign->options;
+    size_t rows = atomic_fetch_add(&work->rows, (size_t)task->record.rows) + (size_t)task->record.rows;
+    int64_t spent_us = clock_monotonic_us() - work->started_us;
+    bool is_over = (options->max_rows > 0 && (int64_t)rows > options->max_rows) ||
+                   (options->max_us > 0 && spent_us > options->max_us);
+    if (is_over) {
+        atomic_store(&work->is_over_limit, true);
+        atomic_store(&work->takes_no_more, true);
+    }
+}
+
 static void tell_progress(CampaignWork *work, const BatchTask *task) {
     int64_t done = (int64_t)atomic_fetch_add(&work->done, 1) + 1;
     session_emit(work->campaign->session, (Event){.type = EVENT_MODEL_WINDOW,
@@ -189,6 +180,7 @@ static Status carry_out(CampaignWork *work, BatchTask *task, Error *err) {
         return FAILED;
     }
     TRY(status);
+    keep_limits(work, task);
     tell_progress(work, task);
     return test_hook("campaign.batch_done", err);
 }
@@ -368,13 +360,13 @@ static Status tell_stopped(const Campaign *campaign, ErrorList *faults) {
     return FAILED;
 }
 
-static Status tell_interrupted(const Campaign *campaign, ErrorList *faults) {
+/* running → paused. */
+static Status pause_by_itself(const Campaign *campaign, ErrorKind kind, const char *why, ErrorList *faults) {
     AUTO(error) Error err = {0};
     bool is_moved = false;
     if (!failed(state_campaign_move(campaign->state, campaign->id, campaign_state_name(CAMPAIGN_RUNNING),
                                     campaign_state_name(CAMPAIGN_PAUSED), &is_moved, &err))) {
-        (void)error_set(&err, ERROR_INTERRUPTED, "interrupted: campaign %lld is paused; nothing is published",
-                        (long long)campaign->id);
+        (void)error_set(&err, kind, "%s: campaign %lld is paused; nothing is published", why, (long long)campaign->id);
         error_hint(&err, "`interlace backfill resume %lld` does the rest", (long long)campaign->id);
     }
     error_list_take(faults, &err);
@@ -415,9 +407,12 @@ static Status fail(CampaignWork *work, size_t failures, ErrorList *faults) {
 
 static Status end(CampaignWork *work, ErrorList *faults) {
     if (cancel_requested()) {
-        return tell_interrupted(work->campaign, faults);
+        return pause_by_itself(work->campaign, ERROR_INTERRUPTED, "interrupted", faults);
     }
-    if (atomic_load(&work->takes_no_more)) {
+    if (atomic_load(&work->is_over_limit) && count_undone(work, faults) > 0) {
+        return pause_by_itself(work->campaign, ERROR_PLAN, "--max-time or --max-rows is reached", faults);
+    }
+    if (atomic_load(&work->takes_no_more) && !atomic_load(&work->is_over_limit)) {
         return tell_stopped(work->campaign, faults);
     }
     size_t failures = count_undone(work, faults);
@@ -440,7 +435,7 @@ static void clear_tasks(CampaignWork *work) {
 
 Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults) {
     AUTO(error) Error err = {0};
-    CampaignWork work = {.campaign = campaign, .lock = lock};
+    CampaignWork work = {.campaign = campaign, .lock = lock, .started_us = clock_monotonic_us()};
     campaign->build.lock = lock;
     campaign->build.is_stopping = is_stopping;
     campaign->build.stop_context = &work;

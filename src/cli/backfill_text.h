@@ -7,8 +7,8 @@
 
 MUST_CHECK Status backfill_read_id(const Cli *cli, int64_t *id_out, Error *err);
 /* How far the campaign is, as text or JSON. */
-MUST_CHECK Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err);
-/* What it would do. */
-void backfill_print_plan(Cli *cli, const Campaign *campaign);
+MUST_CHECK Status backfill_print_status(Cli *cli, Session *session, int64_t id, Error *err);
+/* What it would do. `id`: campaign_plan_id. */
+void backfill_print_plan(Cli *cli, const Campaign *campaign, Str id);
 
 #endif

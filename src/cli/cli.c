@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "cli/report.h"
 #include "run/cancel.h"
+#include "run/notify.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -97,6 +98,7 @@ SessionOptions cli_session_options(const Cli *cli, EventSink events) {
 
 Status cli_open_session(Cli *cli, EventSink events, Session **session_out, ErrorList *faults) {
     SessionOptions options = cli_session_options(cli, events);
+    options.has_notices = &cli->has_notices;
     TRY(session_open(&options, session_out, faults));
     say_warnings(cli, (*session_out)->project->config);
     if (!options.no_cache) {
@@ -113,6 +115,25 @@ Status cli_load_config(Cli *cli, ProjectConfig **config_out, ErrorList *faults) 
     };
     CLI_TRY(project_config_check_root(options.root, &err));
     return project_config_load(&options, cli->arena, config_out, faults);
+}
+
+static void say_note(void *context, Str text) {
+    Cli *cli = context;
+    console_say(cli->console, MESSAGE_NOTE, text);
+}
+
+void cli_send_notices(Cli *cli) {
+    AUTO(error) Error err = {0};
+    AUTO(error_list) ErrorList faults = {0};
+    error_list_init(&faults);
+    ProjectConfig *config = NULL;
+    if (!cli->has_notices || failed(cli_load_config(cli, &config, &faults))) {
+        return; /* a configuration that was broken meanwhile: the next command tells them */
+    }
+    cli->has_notices = false;
+    if (failed(notify_send(config, (NotifySink){say_note, cli}, &err))) {
+        say_note(cli, str_format(cli->arena, "webhooks are told by a later command: " STR_FMT, STR_ARG(err.message)));
+    }
 }
 
 Status cli_failed(ErrorList *faults, Error *err) {
@@ -219,6 +240,7 @@ static int run_command(Cli *cli) {
     console_end_live(cli->console);
     int exit_code = failed(status) ? report_failure(cli, &faults) : cli->exit_code;
     cli_flush(cli);
+    cli_send_notices(cli);
     return check_output(cli, exit_code);
 }
 

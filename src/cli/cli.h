@@ -16,6 +16,7 @@ typedef struct Cli {
     int out_errno;      /* the first failure of writing to stdout; what follows is dropped */
     Console *console;   /* stderr */
     int exit_code;      /* of a result that was printed; 0 = success */
+    bool has_notices;   /* webhooks are to be told when the result is out */
     EventSink observer; /* hears of what is built, beside the console; .emit NULL: nobody */
     JsonStyle json_style;
     JsonWriter json; /* between cli_json_begin and cli_json_end */
@@ -46,6 +47,9 @@ MUST_CHECK Status cli_open_session(Cli *cli, EventSink events, Session **session
 MUST_CHECK Status cli_load_config(Cli *cli, ProjectConfig **config_out, ErrorList *faults);
 /* Messages and notes of run/ that need no other treatment. */
 EventSink cli_console_events(Cli *cli);
+
+/* Tells the webhooks, if there is anything to tell: after the result is out, since a receiver may be slow. */
+void cli_send_notices(Cli *cli);
 
 /* For commands that fail with one Error: takes it into `faults`. */
 Status cli_failed(ErrorList *faults, Error *err);

@@ -27,13 +27,12 @@ static Status read_options(const Cli *cli, CampaignOptions *options_out, Error *
         .start = invocation_text(invocation, OPTION_CAMPAIGN_START),
         .end = invocation_text(invocation, OPTION_END),
         .concurrency = invocation_number(invocation, OPTION_CONCURRENCY),
-        .newest_first = str_equal(invocation_text(invocation, OPTION_ORDER), STR("newest")),
         .gaps = invocation_flag(invocation, OPTION_GAPS),
-        .skips_audit = invocation_flag(invocation, OPTION_NO_AUDIT),
-        .publishes = str_equal(invocation_text(invocation, OPTION_PUBLISH), STR("auto")),
         .allow_refused = invocation_flag(invocation, OPTION_ALLOW_REFUSED),
         .no_stale = invocation_flag(invocation, OPTION_NO_STALE),
-        .note = invocation_text(invocation, OPTION_NOTE),
+        .max_us = invocation_number(invocation, OPTION_MAX_TIME),
+        .max_rows = invocation_number(invocation, OPTION_MAX_ROWS),
+        .max_windows = invocation_number(invocation, OPTION_MAX_WINDOWS),
     };
     if (options_out->start.size == 0) {
         return error_set(err, ERROR_USAGE, "--start is missing: from when on is the past to be computed anew?");
@@ -48,6 +47,13 @@ static Status read_options(const Cli *cli, CampaignOptions *options_out, Error *
 
 /* ---- Commands that need the project. */
 
+/* So that `start --plan` finds what it was asked for. */
+static Status keep_plan(Cli *cli, Session *session, const Campaign *campaign, Str id, Error *err) {
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    return state_plan_put(state, id, campaign_options_json(&campaign->options, cli->arena), err);
+}
+
 Status command_backfill_plan(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
@@ -55,24 +61,51 @@ Status command_backfill_plan(Cli *cli, ErrorList *faults) {
     CampaignOptions options;
     CLI_TRY(read_options(cli, &options, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    TRY(campaign_open(session, &options, false, &campaign, faults));
-    backfill_print_plan(cli, campaign);
+    bool probes = invocation_flag(cli->invocation, OPTION_PROBE);
+    TRY(campaign_open(session, &options, probes, &campaign, faults));
+    Str id = campaign_plan_id(campaign, cli->arena);
+    CLI_TRY(keep_plan(cli, session, campaign, id, &err));
+    CLI_TRY(probes ? campaign_probe(campaign, &err) : OK);
+    backfill_print_plan(cli, campaign, id);
     return campaign_check(campaign, faults);
-}
-
-static Status print_state(Cli *cli, Session *session, int64_t id, Error *err) {
-    StateStore *state = NULL;
-    TRY(session_state_for_reading(session, &state, err));
-    return backfill_print_status(cli, state, id, err);
 }
 
 /* How far it came is told in any case. */
 static Status end_of_work(Cli *cli, Session *session, const Campaign *campaign, Status status, ErrorList *faults) {
     AUTO(error) Error err = {0};
     if (campaign != NULL && !(failed(status) && cli_wants_json(cli))) {
-        CLI_TRY(print_state(cli, session, campaign->id, &err));
+        CLI_TRY(backfill_print_status(cli, session, campaign->id, &err));
     }
     return status;
+}
+
+static Status check_plan_alone(const Cli *cli, Error *err) {
+    static const OptionId others[] = {OPTION_SELECT, OPTION_EXCLUDE, OPTION_CAMPAIGN_START, OPTION_END,
+                                      OPTION_BATCH,  OPTION_GAPS,    OPTION_RESTATE,        OPTION_CONCURRENCY};
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        if (cli->invocation->options[others[i]].is_given) {
+            return error_set(err, ERROR_USAGE, "--plan says all of it: --%s cannot stand beside it",
+                             option_table[others[i]].name);
+        }
+    }
+    return OK;
+}
+
+/* What was asked for then, with what was no matter of the plan as it is asked for now. */
+static Status find_plan(Cli *cli, Session *session, Str plan, CampaignOptions *options_out, Error *err) {
+    StateStore *state = NULL;
+    Str json = STR_EMPTY;
+    TRY(session_state_for_reading(session, &state, err));
+    TRY(state_plan_find(state, plan, cli->arena, &json, err));
+    return campaign_options_read(json, cli->arena, options_out, err);
+}
+
+static void take_late_options(const Cli *cli, CampaignOptions *options) {
+    const Invocation *invocation = cli->invocation;
+    options->newest_first = str_equal(invocation_text(invocation, OPTION_ORDER), STR("newest"));
+    options->skips_audit = invocation_flag(invocation, OPTION_NO_AUDIT);
+    options->publishes = str_equal(invocation_text(invocation, OPTION_PUBLISH), STR("auto"));
+    options->note = invocation_text(invocation, OPTION_NOTE);
 }
 
 Status command_backfill_start(Cli *cli, ErrorList *faults) {
@@ -80,10 +113,13 @@ Status command_backfill_start(Cli *cli, ErrorList *faults) {
     AUTO(session) Session *session = NULL;
     AUTO(campaign) Campaign *campaign = NULL;
     CampaignOptions options;
-    CLI_TRY(read_options(cli, &options, &err));
+    Str plan = invocation_text(cli->invocation, OPTION_PLAN);
+    int64_t lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT);
+    CLI_TRY(plan.size > 0 ? check_plan_alone(cli, &err) : read_options(cli, &options, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    Status status =
-        backfill_start(session, &options, invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT), &campaign, faults);
+    CLI_TRY(plan.size > 0 ? find_plan(cli, session, plan, &options, &err) : OK);
+    take_late_options(cli, &options);
+    Status status = backfill_start(session, &options, plan, lock_timeout_us, &campaign, faults);
     return end_of_work(cli, session, campaign, status, faults);
 }
 
@@ -111,7 +147,7 @@ static Status publish_or_revert(Cli *cli, Status (*command)(Session *, int64_t, 
     CLI_TRY(backfill_read_id(cli, &id, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
     TRY(command(session, id, &options, faults));
-    CLI_TRY(print_state(cli, session, id, &err));
+    CLI_TRY(backfill_print_status(cli, session, id, &err));
     return OK;
 }
 
@@ -130,7 +166,7 @@ static Status move(Cli *cli, CampaignState to, ErrorList *faults) {
     CLI_TRY(backfill_read_id(cli, &id, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
     CLI_TRY(backfill_move(session, id, to, &err));
-    CLI_TRY(print_state(cli, session, id, &err));
+    CLI_TRY(backfill_print_status(cli, session, id, &err));
     return OK;
 }
 

@@ -48,15 +48,34 @@ static Str reads_text(Cli *cli, const CampaignModel *model) {
     return str_join(cli->arena, parts.items, parts.count, STR("; "));
 }
 
+static Str seconds_text(Cli *cli, double seconds) {
+    return seconds < 90 ? str_format(cli->arena, "%.1fs", seconds) : str_format(cli->arena, "%.0fm", seconds / 60);
+}
+
+static Str estimate_text(Cli *cli, const CampaignModel *model) {
+    const CampaignEstimate *estimate = &model->estimate;
+    if (!campaign_model_has_rows(model)) {
+        return STR_EMPTY;
+    }
+    return estimate->is_known ? str_format(cli->arena, STR_FMT " rows, " STR_FMT ", from " STR_FMT,
+                                           STR_ARG(number_text(cli->arena, estimate->rows)),
+                                           STR_ARG(seconds_text(cli, estimate->seconds)), STR_ARG(estimate->source))
+                              : STR("unknown");
+}
+
 static bool is_listed(const CampaignModel *model) {
     return model->model->materialise != MATERIALISE_EPHEMERAL;
 }
 
-static void print_plan_text(Cli *cli, const Campaign *campaign) {
+static void print_plan_text(Cli *cli, const Campaign *campaign, Str id) {
     static const TableColumn columns[] = {
-        {.title = "Model", .is_name = true},     {.title = "Takes part as"},
-        {.title = "Windows", .is_number = true}, {.title = "Filled", .is_number = true},
-        {.title = "Batches", .is_number = true}, {.title = "Reads", .is_dim = true},
+        {.title = "Model", .is_name = true},
+        {.title = "Takes part as"},
+        {.title = "Windows", .is_number = true},
+        {.title = "Filled", .is_number = true},
+        {.title = "Batches", .is_number = true},
+        {.title = "Reads", .is_dim = true},
+        {.title = "Estimate"},
     };
     Str title = str_format(cli->arena, "Campaign over '" STR_FMT "', " STR_FMT " to " STR_FMT,
                            STR_ARG(campaign->options.environment),
@@ -68,7 +87,8 @@ static void print_plan_text(Cli *cli, const Campaign *campaign) {
         if (is_listed(model)) {
             table_add(table, (TableCell[]){CELL(model->model->name), CELL(campaign_part_name(model->part)),
                                            CELL(windows_text(cli, model)), CELL(filled_text(cli, model)),
-                                           CELL(batches_text(cli, model)), CELL(reads_text(cli, model))});
+                                           CELL(batches_text(cli, model)), CELL(reads_text(cli, model)),
+                                           CELL(estimate_text(cli, model))});
         }
     }
     table_write(table, &cli->out, &cli->text);
@@ -80,6 +100,14 @@ static void print_plan_text(Cli *cli, const Campaign *campaign) {
         if (model->part == PART_REFUSED && campaign->options.allow_refused) {
             cli_line(cli, "left out: " STR_FMT ": " STR_FMT, STR_ARG(model->model->name), STR_ARG(model->reason));
         }
+    }
+    if (campaign->estimate.is_known) {
+        cli_line(cli, "In all about " STR_FMT " rows and " STR_FMT " of work. Plan " STR_FMT ".",
+                 STR_ARG(number_text(cli->arena, campaign->estimate.rows)),
+                 STR_ARG(seconds_text(cli, campaign->estimate.seconds)), STR_ARG(id));
+    } else {
+        cli_line(cli, "What it takes is not known: --probe tries a batch of each model. Plan " STR_FMT ".",
+                 STR_ARG(id));
     }
     if (campaign->stale.count > 0) {
         Str names = str_join(cli->arena, campaign->stale.items, campaign->stale.count, STR(", "));
@@ -107,6 +135,23 @@ static void write_batches(const CampaignModel *model, JsonWriter *json) {
     json_end_array(json);
 }
 
+/* Bytes are not known: the engine tells them of no statement. */
+static void write_estimate(const CampaignEstimate *estimate, JsonWriter *json) {
+    json_key(json, STR("estimate"));
+    json_begin_object(json);
+    if (estimate->is_known) {
+        json_int_field(json, STR("rows"), estimate->rows);
+        json_key(json, STR("seconds"));
+        json_double(json, estimate->seconds);
+    } else {
+        json_null_field(json, STR("rows"));
+        json_null_field(json, STR("seconds"));
+    }
+    json_null_field(json, STR("bytes"));
+    json_text_field(json, STR("source"), estimate->source.size > 0 ? estimate->source : STR("unknown"));
+    json_end_object(json);
+}
+
 static void write_model(const CampaignModel *model, JsonWriter *json) {
     bool is_windowed = model->part == PART_WINDOWED;
     json_begin_object(json);
@@ -121,6 +166,7 @@ static void write_model(const CampaignModel *model, JsonWriter *json) {
         write_read(&model->reads.items[i], json);
     }
     json_end_array(json);
+    write_estimate(&model->estimate, json);
     json_text_list_field(json, STR("notes"), model->notes.items, model->notes.count);
     json_end_object(json);
 }
@@ -141,9 +187,10 @@ static void write_refused(const Campaign *campaign, JsonWriter *json) {
     json_end_array(json);
 }
 
-static void print_plan_json(Cli *cli, const Campaign *campaign) {
+static void print_plan_json(Cli *cli, const Campaign *campaign, Str id) {
     JsonWriter *json = cli_json_begin(cli);
     json_begin_object(json);
+    json_text_field(json, STR("plan_id"), id);
     json_text_field(json, STR("environment"), campaign->options.environment);
     json_key(json, STR("range"));
     run_json_write_window(campaign->range, json);
@@ -157,15 +204,16 @@ static void print_plan_json(Cli *cli, const Campaign *campaign) {
     json_end_array(json);
     write_refused(campaign, json);
     json_text_list_field(json, STR("left_stale"), campaign->stale.items, campaign->stale.count);
+    write_estimate(&campaign->estimate, json);
     json_end_object(json);
     cli_json_end(cli);
 }
 
-void backfill_print_plan(Cli *cli, const Campaign *campaign) {
+void backfill_print_plan(Cli *cli, const Campaign *campaign, Str id) {
     if (cli_wants_json(cli)) {
-        print_plan_json(cli, campaign);
+        print_plan_json(cli, campaign, id);
     } else {
-        print_plan_text(cli, campaign);
+        print_plan_text(cli, campaign, id);
     }
 }
 
@@ -174,17 +222,26 @@ void backfill_print_plan(Cli *cli, const Campaign *campaign) {
 typedef struct ModelProgress {
     const CampaignModelRecord *model;
     int64_t batches, done, running, failed, rows;
+    int64_t grains; /* of its windows; 0: it has none, or is gone from the project */
     double seconds;
 } ModelProgress;
 
-static ModelProgress count_batches(const CampaignModelRecord *model, const CampaignBatchRecordVec *batches) {
+static ModelProgress count_batches(const Project *project, const CampaignModelRecord *model,
+                                   const CampaignBatchRecordVec *batches) {
+    AUTO(error) Error ignored = {0};
+    Grain grain;
     ModelProgress progress = {.model = model};
+    const Model *now = project_find(project, model->model);
+    bool has_grain = now != NULL && now->interval.size > 0 && !failed(grain_parse(now->interval, &grain, &ignored));
     for (size_t i = 0; i < batches->count; i++) {
         const CampaignBatchRecord *batch = &batches->items[i];
         if (!str_equal_fold(batch->model, model->model)) {
             continue;
         }
         progress.batches++;
+        if (has_grain && batch->window.start < batch->window.end) {
+            progress.grains += grain_count(grain, batch->window.start, batch->window.end);
+        }
         progress.done += str_equal(batch->state, STR("done"));
         progress.running += str_equal(batch->state, STR("running"));
         progress.failed += str_equal(batch->state, STR("failed"));
@@ -194,8 +251,8 @@ static ModelProgress count_batches(const CampaignModelRecord *model, const Campa
     return progress;
 }
 
-static void print_status_text(Cli *cli, const CampaignRecord *campaign, const CampaignModelRecordVec *models,
-                              const CampaignBatchRecordVec *batches) {
+static void print_status_text(Cli *cli, const Project *project, const CampaignRecord *campaign,
+                              const CampaignModelRecordVec *models, const CampaignBatchRecordVec *batches) {
     static const TableColumn columns[] = {
         {.title = "Model", .is_name = true},     {.title = "Takes part as"},
         {.title = "Batches", .is_number = true}, {.title = "Done", .is_number = true},
@@ -208,7 +265,7 @@ static void print_status_text(Cli *cli, const CampaignRecord *campaign, const Ca
                            STR_ARG(wall_format(cli->arena, campaign->end, false)), STR_ARG(campaign->state));
     Table *table = table_create(cli->arena, title, columns, COUNT_OF(columns));
     for (size_t i = 0; i < models->count; i++) {
-        ModelProgress progress = count_batches(&models->items[i], batches);
+        ModelProgress progress = count_batches(project, &models->items[i], batches);
         bool has_rows = progress.batches > 0;
         table_add(table, (TableCell[]){CELL(models->items[i].model), CELL(models->items[i].part),
                                        CELL(has_rows ? number_text(cli->arena, progress.batches) : STR_EMPTY),
@@ -233,6 +290,7 @@ static void write_progress(const ModelProgress *progress, JsonWriter *json) {
     json_begin_object(json);
     json_text_field(json, STR("name"), progress->model->model);
     json_text_field(json, STR("takes_part"), progress->model->part);
+    json_int_field(json, STR("windows"), progress->grains);
     json_int_field(json, STR("batches"), progress->batches);
     json_int_field(json, STR("done"), progress->done);
     json_int_field(json, STR("running"), progress->running);
@@ -278,15 +336,18 @@ static void write_head(Cli *cli, const CampaignRecord *campaign, JsonWriter *jso
     json_optional_text_field(json, STR("error"), campaign->error);
 }
 
-Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err) {
+Status backfill_print_status(Cli *cli, Session *session, int64_t id, Error *err) {
+    const Project *project = session->project;
+    StateStore *state = NULL;
     CampaignRecord campaign;
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
+    TRY(session_state_for_reading(session, &state, err));
     TRY(state_load_campaign(state, id, cli->arena, &campaign, err));
     TRY(state_load_campaign_models(state, id, cli->arena, &models, err));
     TRY(state_load_campaign_batches(state, id, cli->arena, &batches, err));
     if (!cli_wants_json(cli)) {
-        print_status_text(cli, &campaign, &models, &batches);
+        print_status_text(cli, project, &campaign, &models, &batches);
         return OK;
     }
     JsonWriter *json = cli_json_begin(cli);
@@ -295,7 +356,7 @@ Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err
     json_key(json, STR("models"));
     json_begin_array(json);
     for (size_t i = 0; i < models.count; i++) {
-        ModelProgress progress = count_batches(&models.items[i], &batches);
+        ModelProgress progress = count_batches(project, &models.items[i], &batches);
         write_progress(&progress, json);
     }
     json_end_array(json);
@@ -308,12 +369,10 @@ Status backfill_print_status(Cli *cli, StateStore *state, int64_t id, Error *err
 Status command_backfill_status(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
-    StateStore *state = NULL;
     int64_t id;
     CLI_TRY(backfill_read_id(cli, &id, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    CLI_TRY(session_state_for_reading(session, &state, &err));
-    CLI_TRY(backfill_print_status(cli, state, id, &err));
+    CLI_TRY(backfill_print_status(cli, session, id, &err));
     return OK;
 }
 

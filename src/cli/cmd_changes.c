@@ -112,11 +112,104 @@ static void print_table(Cli *cli, const ChangeRecordVec *changes) {
     table_write(table, &cli->out, &cli->text);
 }
 
+/* --- Messages to webhooks --------------------------------------------------------------------------------------------
+ */
+
+static void print_notices_as_json(Cli *cli, const NoticeVec *notices) {
+    JsonWriter *writer = cli_json_begin(cli);
+    json_begin_array(writer);
+    for (size_t i = 0; i < notices->count; i++) {
+        const Notice *notice = &notices->items[i];
+        json_begin_object(writer);
+        json_text_field(writer, STR("id"), notice->id);
+        json_text_field(writer, STR("webhook"), notice->hook);
+        json_text_field(writer, STR("state"), notice->is_dead ? STR("dead") : STR("pending"));
+        json_int_field(writer, STR("changes"), notice->change_count);
+        json_int_field(writer, STR("attempts"), notice->attempts);
+        json_optional_text_field(writer, STR("last_error"), notice->last_error);
+        json_text_field(writer, STR("created_at"), time_format_iso(cli->arena, notice->created_at));
+        json_optional_text_field(writer, STR("next_try_at"),
+                                 notice->is_dead ? STR_EMPTY : time_format_iso(cli->arena, notice->next_try_at));
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+    cli_json_end(cli);
+}
+
+static void print_notices(Cli *cli, const NoticeVec *notices) {
+    static const TableColumn columns[] = {
+        {.title = "Id", .is_name = true},
+        {.title = "Webhook", .is_name = true},
+        {.title = "State"},
+        {.title = "Changes", .is_number = true},
+        {.title = "Attempts", .is_number = true},
+        {.title = "Created", .is_dim = true},
+        {.title = "Last error"},
+    };
+    Table *table = table_create(cli->arena, STR("Undelivered"), columns, COUNT_OF(columns));
+    for (size_t i = 0; i < notices->count; i++) {
+        const Notice *notice = &notices->items[i];
+        TableCell cells[] = {
+            CELL(notice->id),
+            CELL(notice->hook),
+            CELL_STYLED(notice->is_dead ? STR("dead") : STR("pending"), notice->is_dead ? STYLE_BAD : STYLE_CHANGED),
+            CELL(number_text(cli->arena, notice->change_count)),
+            CELL(number_text(cli->arena, notice->attempts)),
+            CELL(str_slice(time_format_iso(cli->arena, notice->created_at), 0, 19)),
+            CELL(notice->last_error),
+        };
+        table_add(table, cells);
+    }
+    table_write(table, &cli->out, &cli->text);
+}
+
+static Status list_undelivered(Cli *cli, StateStore *state, Error *err) {
+    NoticeVec notices = {0};
+    TRY(state_load_notices(state, 0, cli->arena, &notices, err));
+    if (cli_wants_json(cli)) {
+        print_notices_as_json(cli, &notices);
+    } else if (notices.count == 0) {
+        cli_line(cli, "Every message was delivered.");
+    } else {
+        print_notices(cli, &notices);
+    }
+    return OK;
+}
+
+/* What does not arrive is told, and listed afterwards. */
+static Status redeliver(Cli *cli, Session *session, Str id, Error *err) {
+    StateStore *state = NULL;
+    int64_t count;
+    bool is_all = str_equal(id, STR("all"));
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_notices_revive(state, is_all ? STR_EMPTY : id, clock_now_us(), &count, err));
+    if (count == 0 && !is_all) {
+        error_set(err, ERROR_SELECTION, "no undelivered message has the id '" STR_FMT "'", STR_ARG(id));
+        error_hint(err, "interlace changes --undelivered lists them");
+        return FAILED;
+    }
+    cli->has_notices = count > 0;
+    cli_send_notices(cli);
+    TRY(list_undelivered(cli, state, err));
+    return OK;
+}
+
 Status command_changes(Cli *cli, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
     ChangeRecordVec changes = {0};
+    Str message = invocation_text(cli->invocation, OPTION_REDELIVER);
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    if (message.size > 0) {
+        CLI_TRY(redeliver(cli, session, message, &err));
+        return OK;
+    }
+    if (invocation_flag(cli->invocation, OPTION_UNDELIVERED)) {
+        StateStore *state = NULL;
+        CLI_TRY(session_state_for_reading(session, &state, &err));
+        CLI_TRY(list_undelivered(cli, state, &err));
+        return OK;
+    }
     CLI_TRY(load_changes(cli, session, &changes, &err));
     if (cli_wants_json(cli)) {
         print_json(cli, &changes);

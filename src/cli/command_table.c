@@ -101,6 +101,11 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_PUBLISH]     = {"publish", 0, OPTION_TYPE_CHOICE, "HOW", "manual", .choices = "auto manual",
                             .summary = "auto publishes when nothing speaks against it; manual waits for `backfill publish`"},
     [OPTION_ALLOW_REFUSED] = {"allow-refused", 0, OPTION_TYPE_FLAG, .summary = "Go on without the models that cannot take part"},
+    [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one batch of each model unseen, for the estimate"},
+    [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
+    [OPTION_MAX_TIME]    = {"max-time", 0, OPTION_TYPE_DURATION, "DUR", .summary = "Refuse when it is expected to take longer, pause when it does"},
+    [OPTION_MAX_ROWS]    = {"max-rows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "The same for the rows that it writes"},
+    [OPTION_MAX_WINDOWS] = {"max-windows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "Refuse more windows than this"},
     [OPTION_NO_STALE]    = {"no-stale", 0, OPTION_TYPE_FLAG,
                             .summary = "Refuse when models behind the selection would be left with old figures"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
@@ -125,6 +130,9 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_CHANGES_ENV] = {"env", 'e', OPTION_TYPE_ENVIRONMENT, "NAME", .summary = "Only changes of this environment"},
     [OPTION_CHANGES_SINCE] = {"since", 0, OPTION_TYPE_TIME, "ISO", .summary = "Only changes from then on"},
     [OPTION_CHANGES_LIMIT] = {"limit", 'n', OPTION_TYPE_NUMBER, "N", "50", .minimum = 1, .summary = "At most so many changes"},
+    [OPTION_UNDELIVERED] = {"undelivered", 0, OPTION_TYPE_FLAG, .summary = "List the messages that webhooks have not got"},
+    [OPTION_REDELIVER]   = {"redeliver", 0, OPTION_TYPE_TEXT, "ID",
+                            .summary = "Send such a message now, however often it failed; `all` sends each"},
     [OPTION_HELP]        = {"help", 'h', OPTION_TYPE_FLAG, .summary = "Show this help"},
     [OPTION_VERSION]     = {"version", 'v', OPTION_TYPE_FLAG, .summary = "Show the version"},
 };
@@ -132,7 +140,7 @@ const Option option_table[OPTION_COUNT] = {
 #define O(name) OPTION_BIT(OPTION_##name)
 #define SELECTION (O(SELECT) | O(EXCLUDE))
 #define CAMPAIGN (O(ENV) | O(PATH) | SELECTION | O(CAMPAIGN_START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(GAPS) | \
-                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE))
+                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE) | O(MAX_TIME) | O(MAX_ROWS) | O(MAX_WINDOWS))
 #define CAMPAIGN_ID {"ID", .summary = "The number of a campaign, as `backfill list` shows it"}
 
 const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
@@ -171,12 +179,12 @@ const Command command_table[] = {
 
     {.name = "backfill plan", .summary = "Show what a campaign would do", .run = command_backfill_plan,
      .details = "Who takes part and how, windows and batches, what they read, what is left stale. Builds nothing.",
-     .options = CAMPAIGN | O(JSON)},
+     .options = CAMPAIGN | O(PROBE) | O(JSON)},
 
     {.name = "backfill start", .summary = "Compute the past anew, beside what readers see", .run = command_backfill_start,
      .details = "A campaign: its batches are built and checked unseen, compared with what is published, and wait for\n"
                 "`backfill publish`. It may be paused, resumed and cancelled from another terminal.",
-     .options = CAMPAIGN | O(ORDER) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
+     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
 
     {.name = "backfill list", .summary = "List the campaigns, newest first", .run = command_backfill_list,
      .options = O(PATH) | O(JSON)},
@@ -267,7 +275,8 @@ const Command command_table[] = {
 
     {.name = "changes", .summary = "List what changed for readers: when, which periods, why, by whom", .run = command_changes,
      .details = "Restatements, rollbacks, forward-only and breaking changes, publications of backfills; newest first.",
-     .options = O(PATH) | O(CHANGES_MODEL) | O(CHANGES_ENV) | O(CHANGES_SINCE) | O(CHANGES_LIMIT) | O(JSON)},
+     .options = O(PATH) | O(CHANGES_MODEL) | O(CHANGES_ENV) | O(CHANGES_SINCE) | O(CHANGES_LIMIT) |
+                O(UNDELIVERED) | O(REDELIVER) | O(JSON)},
 
     {.name = "gc", .summary = "Drop tables that no environment serves any more", .run = command_gc,
      .details = "Also trims events and check results older than 30 days, and all but 50 generations an environment.",

@@ -337,6 +337,7 @@ Status mcp_tool_call(const McpTool *tool, const ConfigValue *arguments, const Cl
     Cli cli = {.arena = arena, .observer = events};
     Status status = run_call(tool, arguments, server, &cli, &faults);
     console_end_live(server->console);
+    cli_send_notices(&cli);
     *text_out = failed(status) ? failure_text(&faults, arena) : str_trim(strbuf_copy(&cli.text, arena));
     strbuf_deinit(&cli.text);
     return status;

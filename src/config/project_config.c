@@ -6,6 +6,7 @@
 #include "config/connection_config.h"
 #include "config/engine_config.h"
 #include "config/input_config.h"
+#include "config/notify_config.h"
 #include "config/overlay.h"
 #include "config/project_keys.h"
 #include "config/time_zone.h"
@@ -263,6 +264,13 @@ static void build_inputs(ConfigBuilder *builder) {
     }
 }
 
+static void build_webhooks(ConfigBuilder *builder) {
+    const ConfigValue *notify = config_find(builder->keys, STR("notify"));
+    if (notify != NULL && notify->kind == CONFIG_MAP) {
+        webhooks_read(&builder->check, notify, &builder->config->webhooks);
+    }
+}
+
 static void build_config(ConfigBuilder *builder) {
     fill_variables(builder);
     key_table_check(&builder->check, &project_keys, builder->keys, main_file, STR_EMPTY);
@@ -272,6 +280,7 @@ static void build_config(ConfigBuilder *builder) {
     build_vars(builder);
     build_connections(builder);
     build_inputs(builder);
+    build_webhooks(builder);
 }
 
 Status project_config_parse(const ConfigSources *sources, Arena *arena, ProjectConfig **config_out, ErrorList *faults) {

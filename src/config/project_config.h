@@ -53,6 +53,17 @@ typedef struct InputConfig {
 } InputConfig;
 DEFINE_VEC(InputConfigVec, input_config_vec, InputConfig)
 
+/* A webhook that is told of changes; without a model, tag or owner of all, else of those that any of these names. */
+typedef struct WebhookConfig {
+    Str name;
+    Str url, secret;             /* may have a ${NAME} that is not set; never shown */
+    StrVec models, tags, owners; /* models: names and globs */
+    StrVec environments;         /* empty: prod */
+    int64_t attempts;            /* after so many failed ones it is given up */
+    SourceSpan place;
+} WebhookConfig;
+DEFINE_VEC(WebhookConfigVec, webhook_config_vec, WebhookConfig)
+
 typedef struct ProjectConfig {
     Str root; /* absolute */
     Str name;
@@ -68,6 +79,7 @@ typedef struct ProjectConfig {
     Str python_interpreter;         /* empty: search */
     const ConfigValue *connections; /* validated; NULL when absent */
     InputConfigVec inputs;          /* in the order written; no two names differ only in letter case */
+    WebhookConfigVec webhooks;      /* of `notify`, in the order written */
     StrVec warnings;                /* one line each */
 } ProjectConfig;
 

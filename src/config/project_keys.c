@@ -144,6 +144,19 @@ static const KeyTable input_keys = {
     .title = "Inputs", TABLE(input_rules), .about = "`inputs: {name: {…}}`: files as relations that any SQL model can name.",
 };
 
+static const KeyRule notify_rules[] = {
+    {.name = STR_INIT("url"), .required = true, .meaning = "Where messages are posted, `http://` or `https://`. Never shown"},
+    {.name = STR_INIT("secret"), .required = true, .meaning = "Key of the signature (HMAC-SHA256), best as `${NAME}`. Never shown"},
+    {.name = STR_INIT("models"), .shape = KEY_TEXT_LIST, .meaning = "Models, by name or glob, of whose changes it is told"},
+    {.name = STR_INIT("tags"), .shape = KEY_TEXT_LIST, .meaning = "Models with one of these tags, too"},
+    {.name = STR_INIT("owners"), .shape = KEY_TEXT_LIST, .meaning = "Models of one of these owners, too. Without models, tags and owners: all"},
+    {.name = STR_INIT("environments"), .shape = KEY_TEXT_LIST, .standard = "[prod]", .meaning = "Only changes of these environments"},
+    {.name = STR_INIT("attempts"), .shape = KEY_INT, .minimum = 1, .standard = "8", .meaning = "How often a message is sent before it is given up and kept"},
+};
+static const KeyTable notify_keys = {
+    .title = "Notify", TABLE(notify_rules), .about = "`notify: {name: {…}}`: webhooks told of changes ([changes](../changes.md)).",
+};
+
 static const KeyRule cdc_rules[] = {
     {.name = STR_INIT("connection"), .required = true, .meaning = "A `postgres` connection"},
     {.name = STR_INIT("slot"), .required = true, .meaning = "Replication slot"},
@@ -259,7 +272,7 @@ static const KeyRule project_rules[] = {
     {.name = STR_INIT("cdc"), .shape = KEY_NAMED_MAPS, .keys = &cdc_keys, .release = KEY_REFUSED, .standard = "{}", .meaning = "Change data capture"},
     {.name = STR_INIT("timezone"), .meaning = "IANA zone of windows and naive times; by default the zone recorded in the state database"},
     {.name = STR_INIT("streams"), .shape = KEY_NAMED_MAPS, .keys = &stream_keys, .release = KEY_REFUSED, .standard = "{}", .meaning = "Streams declared without Python"},
-    {.name = STR_INIT("notify"), .shape = KEY_ANY, .release = KEY_WITHOUT_EFFECT, .standard = "{}", .meaning = "Webhooks told of changes"},
+    {.name = STR_INIT("notify"), .shape = KEY_NAMED_MAPS, .keys = &notify_keys, .standard = "{}", .meaning = "Webhooks told of changes"},
     {.name = STR_INIT("notes"), CHOICES(note_modes), .standard = "required", .meaning = "Whether a campaign that changes published windows of `prod` needs a note"},
     {.name = STR_INIT("service"), .shape = KEY_MAP, .keys = &service_keys, .release = KEY_WITHOUT_EFFECT, .standard = "{}", .meaning = "The HTTP service"},
     {.name = STR_INIT("scheduler"), .shape = KEY_MAP, .keys = &scheduler_keys, .release = KEY_WITHOUT_EFFECT, .standard = "{}", .meaning = "The scheduler"},
@@ -276,7 +289,7 @@ const KeyTable project_keys = {
 
 static const KeyTable *const reference_sections[] = {
     &project_keys,  &engine_keys,  &secret_keys,    &http_connection_keys, &postgres_connection_keys,
-    &var_keys,      &python_keys,  &input_keys,     &input_option_keys,    &cdc_keys,
+    &var_keys,      &python_keys,  &input_keys,     &input_option_keys,    &notify_keys, &cdc_keys,
     &stream_keys,   &service_keys, &scheduler_keys, &retention_keys,       &transfer_keys,
     &ducklake_keys,
 };

@@ -1,6 +1,7 @@
 #include "run/change_log.h"
 
 #include "run/change_table.h"
+#include "run/notify.h"
 #include "run/relations.h"
 #include "strategy/strategy.h"
 
@@ -116,6 +117,7 @@ static Status make_draft(const Apply *apply, size_t index, EngineConnection *con
         .is_in_place = is_written_in_place(task->model, target),
         .is_begun = task->action != TASK_BUILD,
     };
+    notify_choose(apply->session->project, draft.environment, draft.model, apply->result->arena, &draft.hooks);
     TRY(start_rows(apply, task, target, connection, &draft, err));
     change_record_vec_push(apply->result->arena, drafts, draft);
     return OK;
@@ -155,5 +157,13 @@ void change_log_finish(Session *session, StateLock *lock) {
                      "the table interlace.changes of the warehouse is not up to date: " STR_FMT
                      "; the next command writes it",
                      STR_ARG(err.message));
+    }
+    error_clear(&err);
+    bool has_notices = false;
+    if (state != NULL && failed(state_has_due_notices(state, clock_now_us(), &has_notices, &err))) {
+        session_note(session, "webhooks are told by a later command: " STR_FMT, STR_ARG(err.message));
+    }
+    if (has_notices && session->options.has_notices != NULL) {
+        *session->options.has_notices = true;
     }
 }

@@ -5,6 +5,7 @@
 #include "run/apply.h"
 #include "run/change_log.h"
 #include "run/command_lock.h"
+#include "run/notify.h"
 #include "run/promotion.h"
 #include "run/relations.h"
 
@@ -55,6 +56,8 @@ static void tell(Move *move, ChangeKind kind, const StrVec *models) {
         if (move->request->note.size == 0 && !str_map_contains(move->current_by_model, models->items[i])) {
             continue;
         }
+        StrVec hooks = {0};
+        notify_choose(move->session->project, move->request->environment, models->items[i], move->arena, &hooks);
         change_record_vec_push(move->arena, &move->intent.changes,
                                (ChangeRecord){
                                    .kind = kind,
@@ -64,6 +67,7 @@ static void tell(Move *move, ChangeKind kind, const StrVec *models) {
                                    .rows_after = CHANGE_ROWS_UNKNOWN,
                                    .note = move->request->note,
                                    .who = change_log_who(move->arena),
+                                   .hooks = hooks,
                                    .is_begun = true,
                                });
     }

@@ -250,6 +250,11 @@ bool schedule_run(const ScheduleOptions *options, TaskState *states_out) {
 }
 
 void schedule_share(Schedule *schedule, size_t helpers, bool (*step)(void *context), void *context) {
+    if (schedule == NULL) {
+        while (step(context)) {
+        }
+        return;
+    }
     Share share = {.step = step, .context = context, .places = helpers};
     pthread_mutex_lock(&schedule->lock);
     share.next = schedule->shares;

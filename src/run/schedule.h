@@ -47,7 +47,7 @@ MUST_CHECK bool schedule_run(const ScheduleOptions *options, TaskState *states_o
 
 /* For a running task: calls `step` until it gives false, on this thread and on at most `helpers` idle ones; a task that
  * becomes ready gets its thread between two steps. Returns when no thread is in `step` any more. Nobody helps a task
- * that runs alone. */
+ * that runs alone. Without a schedule (NULL) this thread does all of it. */
 void schedule_share(Schedule *schedule, size_t helpers, bool (*step)(void *context), void *context);
 
 #endif

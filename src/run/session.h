@@ -17,6 +17,7 @@ typedef struct SessionOptions {
     Str overlay;   /* --overlay */
     bool no_cache; /* --no-cache */
     EventSink events;
+    bool *has_notices; /* may be NULL: set when a command of this session leaves webhooks to be told (run/notify.h) */
     /* Finishes what dead commands of upper folders left; under the lock `apply`. NULL: nothing. */
     Status (*recover)(struct Session *session, StateLock *lock, Error *err);
 } SessionOptions;

@@ -323,3 +323,40 @@ Status state_load_campaign_batches(StateStore *store, int64_t id, Arena *arena, 
     *batches_out = batches;
     return OK;
 }
+
+Status state_load_batch_history(StateStore *store, Str model, Str fingerprint, Arena *arena,
+                                CampaignBatchRecordVec *batches_out, Error *err) {
+    CampaignBatchRecordVec batches = {0};
+    TRY(state_query(
+        store,
+        "SELECT b.model, b.position, start_us, end_us, state, attempts, rows, seconds, error, b.published"
+        " FROM campaign_models AS m JOIN campaign_batches AS b ON m.campaign = b.campaign AND m.model = b.model"
+        " WHERE m.model = ?1 AND m.fingerprint = ?2 AND b.state = 'done'",
+        VALUES(state_text(model), state_text(fingerprint)), read_batch, arena, &batches, err));
+    *batches_out = batches;
+    return OK;
+}
+
+/* ---- Plans. */
+
+Status state_plan_put(StateStore *store, Str id, Str options_json, Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_transaction_begin(&transaction, store, err));
+    TRY(state_execute(store, "INSERT OR REPLACE INTO campaign_plans (id, options_json) VALUES (?1, ?2)",
+                      VALUES(state_text(id), state_text(options_json)), err));
+    TRY(state_execute(store, "DELETE FROM campaign_plans WHERE rowid <= (SELECT max(rowid) FROM campaign_plans) - 100",
+                      NO_VALUES, err));
+    return state_transaction_commit(&transaction, err);
+}
+
+Status state_plan_find(StateStore *store, Str id, Arena *arena, Str *options_json_out, Error *err) {
+    *options_json_out = STR_EMPTY;
+    TRY(state_query(store, "SELECT options_json FROM campaign_plans WHERE id = ?1", VALUES(state_text(id)), read_state,
+                    arena, options_json_out, err));
+    if (options_json_out->size == 0) {
+        (void)error_set(err, ERROR_SELECTION, "there is no plan '" STR_FMT "'", STR_ARG(id));
+        error_hint(err, "`interlace backfill plan` shows the id of a plan; only the newest hundred are kept");
+        return FAILED;
+    }
+    return OK;
+}

@@ -58,6 +58,15 @@ MUST_CHECK Status state_load_campaign_models(StateStore *store, int64_t id, Aren
 MUST_CHECK Status state_load_campaign_batches(StateStore *store, int64_t id, Arena *arena,
                                               CampaignBatchRecordVec *batches_out, Error *err);
 
+/* Done batches of this version of a model, in whatever campaign. */
+MUST_CHECK Status state_load_batch_history(StateStore *store, Str model, Str fingerprint, Arena *arena,
+                                           CampaignBatchRecordVec *batches_out, Error *err);
+
+/* What was asked for in a plan that was shown, by its id (backfill/campaign.h); the newest hundred are kept. */
+MUST_CHECK Status state_plan_put(StateStore *store, Str id, Str options_json, Error *err);
+/* SelectionError: it is not known. */
+MUST_CHECK Status state_plan_find(StateStore *store, Str id, Arena *arena, Str *options_json_out, Error *err);
+
 /* From exactly `from`; `is_moved_out` false: it was in another state. */
 MUST_CHECK Status state_campaign_move(StateStore *store, int64_t id, Str from, Str to, bool *is_moved_out, Error *err);
 MUST_CHECK Status state_campaign_state(StateStore *store, int64_t id, Arena *arena, Str *state_out, Error *err);

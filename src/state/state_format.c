@@ -272,6 +272,11 @@ static const Migration migrations[] = {
                "  FOREIGN KEY (campaign, model) REFERENCES campaign_models ON DELETE CASCADE"
                ") STRICT, WITHOUT ROWID;"
 
+               "CREATE TABLE campaign_plans ("
+               "  id TEXT NOT NULL UNIQUE,"
+               "  options_json TEXT NOT NULL"
+               ") STRICT;"
+
                "PRAGMA user_version = 5;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");

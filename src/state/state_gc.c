@@ -172,6 +172,8 @@ Status state_gc_trim(StateStore *store, StateLock *lock, TimeUs before, GcTrimme
              "DELETE FROM generations WHERE generation <= (SELECT max(g.generation) FROM generations AS g"
              " WHERE g.environment = generations.environment) - ?1",
              state_int(GENERATIONS_KEPT), &trimmed_out->generations, err));
+    TRY(state_execute(store, "DELETE FROM notices WHERE state = 'delivered' AND ended_at < ?1",
+                      VALUES(state_int(before)), err));
     TRY(state_execute(store,
                       "DELETE FROM reclaimed WHERE is_dropped = 1 AND (name, fingerprint, revision) NOT IN"
                       " (SELECT model, fingerprint, revision FROM generation_pointers)",
@@ -191,6 +193,7 @@ Status state_reset(StateStore *store, StateLock *lock, Error *err) {
         "DELETE FROM reclaimed",
         "DELETE FROM orphans",
         "DELETE FROM campaigns",
+        "DELETE FROM campaign_plans",
         "DELETE FROM check_results",
         "DELETE FROM events",
     };

@@ -296,6 +296,32 @@ MUST_CHECK Status state_count_changes(StateStore *store, int64_t *count_out, int
 /* All that are recorded are in the warehouse's table now. Fenced. */
 MUST_CHECK Status state_changes_published(StateStore *store, StateLock *lock, Error *err);
 
+/* ---- Notices: messages to webhooks about changes, each until it is delivered. */
+typedef struct Notice {
+    Str id; /* 32 hex digits; receivers know a repetition by it */
+    Str hook;
+    TimeUs created_at;
+    int64_t attempts; /* so far */
+    TimeUs next_try_at;
+    bool is_dead;   /* given up */
+    Str last_error; /* empty: none was sent yet */
+    int64_t change_count;
+} Notice;
+DEFINE_VEC(NoticeVec, notice_vec, Notice)
+
+MUST_CHECK Status state_has_due_notices(StateStore *store, TimeUs now, bool *has_out, Error *err);
+/* Those that are not delivered, oldest first; `due_at` not 0: only those that may be sent then. */
+MUST_CHECK Status state_load_notices(StateStore *store, TimeUs due_at, Arena *arena, NoticeVec *notices_out,
+                                     Error *err);
+/* Before one is sent: nobody else sends it before `until`. False: somebody did, or does. */
+MUST_CHECK Status state_notice_take(StateStore *store, Str id, TimeUs now, TimeUs until, bool *is_taken_out,
+                                    Error *err);
+MUST_CHECK Status state_notice_delivered(StateStore *store, Str id, TimeUs now, Error *err);
+MUST_CHECK Status state_notice_failed(StateStore *store, Str id, TimeUs next_try_at, bool is_dead, Str reason,
+                                      Error *err);
+/* To be sent from the beginning: one, or with an empty id all that are not delivered. */
+MUST_CHECK Status state_notices_revive(StateStore *store, Str id, TimeUs now, int64_t *count_out, Error *err);
+
 /* ---- Events: what happened, for whoever looks later. */
 MUST_CHECK Status state_record_event(StateStore *store, Str type, Str entity, Str payload_json, Error *err);
 

@@ -12,8 +12,9 @@
  *   known   nothing.
  *
  * Rows that equal the open version of their key are known under every rule and go first, so that the work is in
- * proportion to the change. The working tables: `fresh` (the other rows), `history` (stored versions of their keys),
- * `placed` (fresh rows that are written), `late` (where late rows fall), `cuts` (stored versions that end). */
+ * proportion to the change. The working tables: `fresh` (the other rows, and the vanished keys), `history` (stored
+ * versions of their keys), `placed` (fresh rows that are written), `late` (where late rows fall), `cuts` (stored
+ * versions that end). */
 #include "strategy/strategies.h"
 
 #define FROM "\"" STRATEGY_FROM_COLUMN "\""
@@ -23,17 +24,15 @@ static const char first_versions[] =
     "SELECT {all source.@}, {event source} AS " FROM ", lead({event source}) OVER (PARTITION BY {keys source.@} "
     "ORDER BY {event source}) AS " TO " FROM {rows} AS source";
 
-/* A join by key and a comparison after it, as in scd.c. */
-static const char select_fresh[] =
-    "SELECT {all source.@ AS #}, {event source} AS event FROM {rows} AS source LEFT JOIN {target} AS target ON "
-    "({keys& target.@ = source.@} AND target." TO " IS NULL) WHERE {keys| target.@ IS NULL}"
-    "{values*  OR target.@ IS DISTINCT FROM source.@}";
-
 /* A version that somebody else wrote, or one older than the time column, may have no event time: its own start. */
 static const char select_history[] =
     "SELECT {all target.@ AS #}, coalesce({event target}, target." FROM ") AS event, target." FROM " AS opened, "
     "target." TO " AS closed FROM {target} AS target WHERE EXISTS "
-    "(SELECT 1 FROM {work fresh} AS fresh WHERE {keys& fresh.# = target.@})";
+    "(SELECT 1 FROM {work fresh} AS fresh WHERE {keys& fresh.# = target.@} AND NOT fresh.vanished)";
+
+static const char close_vanished[] =
+    "UPDATE {target} AS target SET " TO " = greatest({now}, target." FROM ") FROM (" SCD_VANISHED ") AS vanished "
+    "WHERE target." TO " IS NULL AND {keys& vanished.# IS NOT DISTINCT FROM target.@}";
 
 /* By line of the CASE: no version at all; rule 3 and its exception to rule 1; rule 2; rule 0, both sentences. */
 static const char select_placed[] =
@@ -44,7 +43,7 @@ static const char select_placed[] =
     "f.event = max(f.event) OVER (PARTITION BY {keys f.#}) AS is_latest, "
     "EXISTS (SELECT 1 FROM {work history} AS h WHERE {keys& h.# = f.#}"
     "{values*  AND h.# IS NOT DISTINCT FROM f.#}) AS is_known "
-    "FROM {work fresh} AS f LEFT JOIN state AS s ON ({keys& s.# = f.#})), "
+    "FROM {work fresh} AS f LEFT JOIN state AS s ON ({keys& s.# = f.#}) WHERE NOT f.vanished), "
     "chained AS (SELECT {all #}, event, is_open, open_from, is_known, CASE "
     "WHEN is_open IS NULL THEN event "
     "WHEN is_open AND event = open_event AND (is_latest OR NOT is_known) THEN open_from "
@@ -94,12 +93,12 @@ static void check_source(Writer *writer) {
 }
 
 static void write_difference(Writer *writer) {
-    writer_make_work(writer, "fresh", select_fresh);
+    scd_make_fresh(writer, ", {event source} AS event");
     writer_make_work(writer, "history", select_history);
     writer_make_work(writer, "placed", select_placed);
     writer_make_work(writer, "late", select_late);
     writer_make_work(writer, "cuts", select_cuts);
-    scd_close_vanished(writer);
+    writer_step(writer, STATEMENT_UPDATE, close_vanished);
     writer_step(writer, STATEMENT_UPDATE, cut_versions);
     writer_step(writer, STATEMENT_INSERT, insert_versions);
 }

@@ -14,7 +14,9 @@ Status incremental_write(Writer *writer, Error *err);
 
 /* scd.c hands a model with a time column over: scd_event.c. The columns are bound. */
 Status scd_event_write(Writer *writer, Error *err);
-/* Ends the open versions whose keys the source no longer has. */
-void scd_close_vanished(Writer *writer);
+/* Makes the working table `fresh` of what differs from the open versions: under short names, with `vanished` true for
+ * keys that the source no longer gives. `more` is a template of further columns, each with a leading comma. */
+void scd_make_fresh(Writer *writer, const char *more);
+#define SCD_VANISHED "SELECT DISTINCT {keys #} FROM {work fresh} WHERE vanished"
 
 #endif

@@ -108,6 +108,25 @@ static void test_02_2_4_null_keys_in_the_target_are_tolerated(void **state) {
     }
 }
 
+/* Several of them, by both kinds of scd: each version is ended, and counted, once. */
+static void test_02_2_4_versions_with_a_null_key_are_ended_once(void **state) {
+    Fixture *f = *state;
+    for (int i = 0; i < 4; i++) {
+        run_sql(f,
+                "CREATE OR REPLACE TABLE t (id INTEGER, part INTEGER, v VARCHAR, e TIMESTAMP, _valid_from TIMESTAMP, "
+                "_valid_to TIMESTAMP); INSERT INTO t SELECT u.*, '2026-07-01', '2026-07-01', NULL FROM (VALUES "
+                "(NULL, 1, 'a'), (NULL, 1, 'a'), (NULL, NULL, 'b'), (1, 1, 'x'), (1, 2, 'x'), (3, 3, 'gone')) u");
+        Delivery delivery = {
+            .kind = STRATEGY_SCD, .key = "id,part", .is_external = true, .is_minimal = i % 2 == 1, .now = P};
+        delivery.time = i / 2 == 1 ? "e" : NULL;
+        delivery.source = "SELECT id, part, v, TIMESTAMP '2026-07-01' + to_days((v = 'y')::INTEGER) AS e FROM "
+                          "(VALUES (1, 1, 'x'), (1, 2, 'y'), (2, 2, 'x')) u(id, part, v)";
+        assert_delivery(f, delivery, "+2 ~5");
+        assert_rows(f, "SELECT id, part, v FROM t WHERE _valid_to IS NULL ORDER BY ALL", "1|1|x;1|2|y;2|2|x");
+        assert_delivery(f, delivery, "—");
+    }
+}
+
 static void test_02_2_5_a_source_is_evaluated_once(void **state) {
     Fixture *f = *state;
     Delivery delivery = {
@@ -143,6 +162,7 @@ int main(void) {
         CASE(test_02_2_2_equal_rows_collapse_where_the_source_is_a_set),
         CASE(test_02_2_3_null_keys_are_refused),
         CASE(test_02_2_4_null_keys_in_the_target_are_tolerated),
+        CASE(test_02_2_4_versions_with_a_null_key_are_ended_once),
         CASE(test_02_2_5_a_source_is_evaluated_once),
         CASE(test_02_2_6_null_and_empty_text_differ),
     };

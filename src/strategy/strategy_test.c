@@ -121,7 +121,7 @@ static void test_02_1_1_roles_of_each_strategy(void **state) {
         {STRATEGY_HASH_MERGE, false, true, false, &duckdb_like, "C??", "s??#~#d"},
         {STRATEGY_HASH_MERGE, false, true, false, &plain_sql, "rC??", "ss??~+d"},
         {STRATEGY_HASH_MERGE, false, true, false, &no_subqueries, "rC??", "ss??#~#d"},
-        {STRATEGY_SCD, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?sss~~+ddd"},
+        {STRATEGY_SCD, false, true, false, &duckdb_like, "C?s?#rrd", "s?s?sss~+ddd"},
         {STRATEGY_SCD, false, true, true, &duckdb_like, "s??s?ssCdd", "s??s?sssssss~~+ddddddd"},
         {STRATEGY_INCREMENTAL, false, false, true, &duckdb_like, "Cn#r", "-+"},
         {STRATEGY_INCREMENTAL, false, true, true, &duckdb_like, "Cn#r??", "s??#~#d"},

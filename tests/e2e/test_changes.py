@@ -39,7 +39,7 @@ def brief(records):
     return [(record["kind"], record["environment"], record["model"]) for record in records]
 
 
-def test_04_8_a_restate_tells_periods_rows_note_and_who(shop):
+def test_a_restate_tells_periods_rows_note_and_who(shop):
     assert changes(shop) == []
     shop.ok("restate", "-s", "sales+", *AUGUST, "--note", "discount bug")
     records = {record["model"]: record for record in changes(shop)}
@@ -57,7 +57,7 @@ def test_04_8_a_restate_tells_periods_rows_note_and_who(shop):
     assert (records["by_k"]["windows"], records["by_k"]["rows_before"], records["by_k"]["rows_after"]) == ([], 3, 3)
 
 
-def test_04_8_rows_that_come_and_go_are_counted_within_the_windows(shop):
+def test_rows_that_come_and_go_are_counted_within_the_windows(shop):
     shop.load("CREATE TABLE s AS SELECT TIMESTAMP '2026-08-01 12:00' + INTERVAL (i) DAY AS ts FROM range(4) t(i)")
     shop.write({"interlace.yaml": "attach: {src: data/src.duckdb}\n"})
     head = SALES.split("\n", maxsplit=1)[0]
@@ -71,7 +71,7 @@ def test_04_8_rows_that_come_and_go_are_counted_within_the_windows(shop):
     assert [(record["rows_before"], record["rows_after"]) for record in changes(shop)[1:]] == [(1, 2)]
 
 
-def test_04_8_routine_commands_tell_nothing(shop):
+def test_routine_commands_tell_nothing(shop):
     shop.ok("run", "-s", "sales", *AUGUST)
     shop.ok("run")
     shop.write({"models/more.sql": "SELECT 1 AS x"})
@@ -82,7 +82,7 @@ def test_04_8_routine_commands_tell_nothing(shop):
     assert changes(shop) == []
 
 
-def test_04_8_with_a_note_routine_commands_are_told_too(shop):
+def test_with_a_note_routine_commands_are_told_too(shop):
     shop.ok("run", "-s", "sales", "--start", "2026-08-21", "--end", "2026-08-23", "--note", "late file")
     shop.write({"models/more.sql": "SELECT 1 AS x"})
     shop.ok("apply", "--note", "asked for by sales")
@@ -92,7 +92,7 @@ def test_04_8_with_a_note_routine_commands_are_told_too(shop):
     assert (records[1]["rows_before"], records[1]["rows_after"]) == (0, 1)
 
 
-def test_04_8_breaking_changes_rollback_and_promote_are_told(shop):
+def test_breaking_changes_rollback_and_promote_are_told(shop):
     shop.write({"models/by_k.sql": BY_K.replace("sum(v)", "sum(v + 1)")})
     shop.ok("apply", "--force", "--note", "plus one")
     shop.ok("env", "rollback", "--note", "minus one")
@@ -110,7 +110,7 @@ def test_04_8_breaking_changes_rollback_and_promote_are_told(shop):
     assert [record["note"] for record in records] == ["plus one", "minus one", None, "tried in dev"]
 
 
-def test_04_9_a_forward_only_change_is_told_with_its_note(shop):
+def test_a_forward_only_change_is_told_with_its_note(shop):
     shop.write({"models/by_k.sql": BY_K.replace("sum(v)", "sum(v + 1)")})
     shop.ok("apply", "--forward-only", "--note", "from now on")
     (record,) = changes(shop)
@@ -118,7 +118,7 @@ def test_04_9_a_forward_only_change_is_told_with_its_note(shop):
     assert (record["rows_before"], record["rows_after"]) == (3, 3)
 
 
-def test_04_8_a_sandbox_is_told_apart(shop):
+def test_a_sandbox_is_told_apart(shop):
     shop.ok("apply", "-e", "dev")
     shop.ok("restate", "-e", "dev", "-s", "sales", *AUGUST)
     (record,) = changes(shop)
@@ -126,7 +126,7 @@ def test_04_8_a_sandbox_is_told_apart(shop):
     assert changes(shop, "--env", "prod") == []
 
 
-def test_04_8_what_is_listed_can_be_narrowed(shop):
+def test_what_is_listed_can_be_narrowed(shop):
     shop.ok("restate", "-s", "sales+", *AUGUST, env={"INTERLACE_NOW": "2026-11-02T08:00:00"})
     shop.ok("restate", "-s", "sales", *AUGUST, env={"INTERLACE_NOW": "2026-11-03T08:00:00"})
     assert brief(changes(shop, "--model", "SALES")) == [("restate", "prod", "sales")] * 2
@@ -142,7 +142,7 @@ def test_04_8_what_is_listed_can_be_narrowed(shop):
 # --- What dies when
 
 
-def test_04_8_a_restate_that_fails_tells_what_readers_see(shop):
+def test_a_restate_that_fails_tells_what_readers_see(shop):
     """Two of three days are committed in place; the promotion never happens."""
     hook = {"INTERLACE_HOOK": "build.written=fail@3"}
     shop.fails("restate", "-s", "sales", *AUGUST, "--batch", "1", env=hook)
@@ -151,7 +151,7 @@ def test_04_8_a_restate_that_fails_tells_what_readers_see(shop):
     assert (record["rows_before"], record["rows_after"]) == (48, 48)
 
 
-def test_04_8_a_restate_of_a_copy_that_fails_changed_nothing(shop):
+def test_a_restate_of_a_copy_that_fails_changed_nothing(shop):
     shop.ok("apply", "-e", "dev")
     hook = {"INTERLACE_HOOK": "build.written=fail@3"}
     shop.fails("restate", "-e", "dev", "-s", "sales", *AUGUST, "--batch", "1", env=hook)
@@ -168,7 +168,7 @@ KILLS = [
 
 
 @pytest.mark.parametrize(("hook", "windows"), KILLS, ids=[hook for hook, _ in KILLS])
-def test_04_8_a_killed_restate_is_told_once(shop, hook, windows):
+def test_a_killed_restate_is_told_once(shop, hook, windows):
     args = ("restate", "-s", "sales", *AUGUST, "--batch", "1", "--note", "bug")
     assert shop.run(*args, env={"INTERLACE_HOOK": hook}).code == -9
     shop.ok("gc")
@@ -182,7 +182,7 @@ ROLLBACK_KILLS = [("state.intent_begin=kill", 0), ("promotion.intended=kill", 1)
 
 
 @pytest.mark.parametrize(("hook", "count"), ROLLBACK_KILLS, ids=[hook for hook, _ in ROLLBACK_KILLS])
-def test_04_8_a_killed_rollback_is_told_once(shop, hook, count):
+def test_a_killed_rollback_is_told_once(shop, hook, count):
     shop.write({"models/by_k.sql": BY_K.replace("sum(v)", "sum(v + 1)")})
     shop.ok("apply", "--force")
     before = len(changes(shop))
@@ -202,7 +202,7 @@ def table(project, columns="id"):
     ]
 
 
-def test_04_8_the_warehouse_has_a_table_of_them(shop):
+def test_the_warehouse_has_a_table_of_them(shop):
     shop.ok("restate", "-s", "sales", *AUGUST, "--note", "it's a 'bug'")
     shop.ok("restate", "-s", "by_k")
     columns = "kind, environment, model, rows_before, rows_after, note, who, campaign"
@@ -216,12 +216,12 @@ def test_04_8_the_warehouse_has_a_table_of_them(shop):
     assert table(shop, "strftime(changed_at, '%Y-%m-%dT%H:%M:%S.%fZ')")[1] == moment
 
 
-def test_04_8_no_change_makes_no_table(shop):
+def test_no_change_makes_no_table(shop):
     shop.ok("run")
     assert shop.sql("SELECT count(*) FROM duckdb_schemas() WHERE schema_name = 'interlace'") == [(0,)]
 
 
-def test_04_8_a_dropped_table_is_made_anew_and_gc_and_reset_leave_it(shop):
+def test_a_dropped_table_is_made_anew_and_gc_and_reset_leave_it(shop):
     for _ in range(2):
         shop.ok("restate", "-s", "by_k")
     with shop.warehouse(read_only=False) as connection:
@@ -235,14 +235,14 @@ def test_04_8_a_dropped_table_is_made_anew_and_gc_and_reset_leave_it(shop):
 
 
 @pytest.mark.parametrize("hook", ["changes.publish=kill", "changes.published=kill"])
-def test_04_8_a_kill_before_or_after_the_table_is_made_good_by_the_next_command(shop, hook):
+def test_a_kill_before_or_after_the_table_is_made_good_by_the_next_command(shop, hook):
     shop.ok("restate", "-s", "by_k")
     assert shop.run("restate", "-s", "by_k", env={"INTERLACE_HOOK": hook}).code == -9
     shop.ok("apply")
     assert table(shop) == [1, 2]
 
 
-def test_04_8_a_table_that_cannot_be_written_fails_no_command(shop):
+def test_a_table_that_cannot_be_written_fails_no_command(shop):
     shop.ok("restate", "-s", "by_k")
     with shop.warehouse(read_only=False) as connection:
         connection.execute("DROP TABLE interlace.changes; CREATE VIEW interlace.changes AS SELECT 1 AS id WHERE false")
@@ -251,7 +251,7 @@ def test_04_8_a_table_that_cannot_be_written_fails_no_command(shop):
     assert len(changes(shop)) == 2
 
 
-def test_04_8_a_lake_has_the_table_too(shop):
+def test_a_lake_has_the_table_too(shop):
     shutil.rmtree(shop.root / ".interlace")
     shop.write({"interlace.yaml": "name: shop\ndatabase: ducklake:data/lake.ducklake\n"})
     shop.ok("apply")

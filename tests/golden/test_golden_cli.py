@@ -56,6 +56,14 @@ def test_06_4_1_a_changed_model(quickstart, golden):
     golden("apply-refused", quickstart.fails("apply").stderr)
 
 
+def test_06_4_1_what_changed(quickstart, golden):
+    moment = {"INTERLACE_NOW": "2026-11-02T08:00:00", "INTERLACE_WHO": "ada@desk"}
+    quickstart.ok("restate", "-s", "raw_events", "--note", "a file came twice", env=moment)
+    quickstart.ok("restate", "-s", "event_summary", env=moment)
+    golden("changes", quickstart.ok("changes").stdout)
+    golden("changes-json", quickstart.ok("changes", "--json", "--limit", "1").stdout)
+
+
 def test_06_4_1_diff_of_two_environments(quickstart, golden):
     quickstart.ok("apply", "-e", "dev")
     golden("diff-equal", quickstart.ok("diff", "--against", "dev", "-s", "raw_events").stdout)

@@ -2,7 +2,6 @@
 only; everything else is cast here, before it is sent."""
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from interlace.exceptions import ExecutionError
 
@@ -36,7 +35,7 @@ def cast_column(column, target, name):
 
 def _cast(column, target):
     if isinstance(column.type, pa.RunEndEncodedType):
-        column = pc.run_end_decode(column)
+        column = _compute().run_end_decode(column)
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.storage
     if pa.types.is_dictionary(column.type):
@@ -45,6 +44,13 @@ def _cast(column, target):
         return column
     rebuild = next((rebuild for matches, rebuild in _REBUILDERS if matches(column.type)), None)
     return rebuild(column, target) if rebuild is not None else column.cast(target)
+
+
+def _compute():
+    """Its import takes a fifth of a worker's start, and few columns need it."""
+    import pyarrow.compute
+
+    return pyarrow.compute
 
 
 def _rebuild_struct(column, target):
@@ -59,6 +65,7 @@ def _children(column):
 
 def _rebuild_list(column, target):
     """From the values in order and the lengths: also for list views, whose lists may lie in any order."""
+    pc = _compute()
     offset_type = pa.int32() if pa.types.is_list(target) else pa.int64()
     lengths = pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64())
     ends = pc.cumulative_sum(lengths).cast(offset_type)
