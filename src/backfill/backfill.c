@@ -1,7 +1,9 @@
 #include "backfill/backfill.h"
 
+#include "backfill/audit_verdict.h"
 #include "backfill/campaign_area.h"
 #include "backfill/campaign_publish.h"
+#include "backfill/campaign_seal.h"
 #include "backfill/campaign_work.h"
 #include "run/command_lock.h"
 
@@ -58,6 +60,21 @@ static Status refuse_noteless(const Campaign *campaign, Error *err) {
     return FAILED;
 }
 
+/* In any other state the publication itself says what is wrong. */
+static Status pass_gate(const Campaign *campaign, const StrVec *accepted, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    CampaignRecord record;
+    ConfigValue *report = NULL;
+    TRY(state_load_campaign(campaign->state, campaign->id, arena, &record, err));
+    if (!str_equal(record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
+        return OK;
+    }
+    if (record.report_json.size > 0) {
+        TRY(json_read(record.report_json, STR("audit"), arena, &report, err));
+    }
+    return audit_gate(report, campaign->id, accepted, err);
+}
+
 static Status publish_locked(Campaign *campaign, const PublishOptions *options, Error *err) {
     StateStore *state = NULL;
     StateLock *lock = NULL;
@@ -68,6 +85,7 @@ static Status publish_locked(Campaign *campaign, const PublishOptions *options, 
     if (needs_note(campaign)) {
         return refuse_noteless(campaign, err);
     }
+    TRY(pass_gate(campaign, &options->accepted, err));
     TRY(command_lock(campaign->session, STR("backfill publish"), options->lock_timeout_us, &state, &lock, err));
     Status status = campaign_publish(campaign, lock, err);
     release(campaign, lock);
@@ -150,6 +168,28 @@ Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Ca
 }
 
 /* ---- From outside. */
+
+static Status audit_again(Campaign *campaign, Error *err) {
+    StateLock *lock = NULL;
+    if (!str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
+        return refuse_state(campaign->id, campaign->record.state, "compared anew", err);
+    }
+    TRY(take_lock(campaign->state, campaign->id, &lock, err));
+    Status status = campaign_seal(campaign, lock, CAMPAIGN_AUDITED, true, err);
+    state_lock_release(lock);
+    return status;
+}
+
+Status backfill_audit_again(Session *session, int64_t id, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(campaign) Campaign *campaign = NULL;
+    TRY(campaign_open_created(session, id, true, &campaign, faults));
+    if (failed(audit_again(campaign, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    return OK;
+}
 
 Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err) {
     StateStore *state = NULL;

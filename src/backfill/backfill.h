@@ -17,10 +17,16 @@ MUST_CHECK Status backfill_resume(Session *session, int64_t id, int64_t lock_tim
  * does). PlanError (campaign.state): not from the state in which it is. */
 MUST_CHECK Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err);
 
+/* Compares anew what is audited, with the published rows as they are now. PlanError (campaign.state): it is not
+ * audited; LockError: another command works on it. */
+MUST_CHECK Status backfill_audit_again(Session *session, int64_t id, ErrorList *faults);
+
 typedef struct PublishOptions {
-    Str note; /* empty: the one that the campaign has */
+    Str note;        /* empty: the one that the campaign has */
+    StrVec accepted; /* thresholds that need not hold: `model.measure` */
     int64_t lock_timeout_us;
 } PublishOptions;
+/* PlanError, SelectionError: see audit_gate. */
 MUST_CHECK Status backfill_publish(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults);
 MUST_CHECK Status backfill_revert(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults);
 

@@ -1,6 +1,7 @@
 #include "backfill/campaign_seal.h"
 
 #include "backfill/campaign_area.h"
+#include "backfill/campaign_audit.h"
 #include "base/test_hooks.h"
 
 /* Of what readers see in the batch's window. */
@@ -30,14 +31,18 @@ static Status fill_in(Campaign *campaign, CampaignModelRecordVec *models, Campai
     return OK;
 }
 
-Status campaign_seal(Campaign *campaign, StateLock *lock, Error *err) {
+/* Contents first: of rows that are written while they are compared, the publication then says that they moved. */
+Status campaign_seal(Campaign *campaign, StateLock *lock, CampaignState from, bool with_report, Error *err) {
+    Str report = STR_EMPTY;
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
     TRY(state_load_campaign_models(campaign->state, campaign->id, campaign->arena, &models, err));
     TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
     TRY(fill_in(campaign, &models, &batches, err));
+    TRY(with_report ? campaign_audit(campaign, campaign->arena, &report, err) : OK);
     TRY(test_hook("campaign.seal", err));
-    return state_campaign_seal(campaign->state, lock, campaign->id, &models, &batches, STR_EMPTY, err);
+    return state_campaign_seal(campaign->state, lock, campaign->id, campaign_state_name(from), &models, &batches,
+                               report, err);
 }
 
 Status campaign_find_moved(const Campaign *campaign, EngineConnection *connection,

@@ -4,8 +4,8 @@
 
 #include "backfill/campaign.h"
 
-/* running → audited. */
-MUST_CHECK Status campaign_seal(Campaign *campaign, StateLock *lock, Error *err);
+/* From RUNNING, or from AUDITED once more, to AUDITED: with the report, unless it is not wanted. */
+MUST_CHECK Status campaign_seal(Campaign *campaign, StateLock *lock, CampaignState from, bool with_report, Error *err);
 
 /* Windows of published rows, or whole models, that are not what they were when the campaign was sealed; a line each:
  * "m 2026-08-03". Empty: none. In the transaction that is open on `connection`, or outside of any. */

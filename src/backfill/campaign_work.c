@@ -420,7 +420,8 @@ static Status end(CampaignWork *work, ErrorList *faults) {
         return fail(work, failures, faults);
     }
     AUTO(error) Error err = {0};
-    if (failed(campaign_seal(work->campaign, work->lock, &err))) {
+    if (failed(
+            campaign_seal(work->campaign, work->lock, CAMPAIGN_RUNNING, !work->campaign->options.skips_audit, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }

@@ -142,6 +142,7 @@ static Status publish_or_revert(Cli *cli, Status (*command)(Session *, int64_t, 
     int64_t id;
     PublishOptions options = {
         .note = invocation_text(cli->invocation, OPTION_NOTE),
+        .accepted = *invocation_list(cli->invocation, OPTION_ACCEPT),
         .lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT),
     };
     CLI_TRY(backfill_read_id(cli, &id, &err));

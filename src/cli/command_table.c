@@ -108,6 +108,10 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_MAX_WINDOWS] = {"max-windows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "Refuse more windows than this"},
     [OPTION_NO_STALE]    = {"no-stale", 0, OPTION_TYPE_FLAG,
                             .summary = "Refuse when models behind the selection would be left with old figures"},
+    [OPTION_AGAIN]       = {"again", 0, OPTION_TYPE_FLAG, .summary = "Compare anew, with what readers see now"},
+    [OPTION_HTML]        = {"html", 0, OPTION_TYPE_TEXT, "FILE", .summary = "Also write it as a page, complete in one file"},
+    [OPTION_ACCEPT]      = {"accept", 0, OPTION_TYPE_LIST, "MODEL.MEASURE",
+                            .summary = "Publish though this threshold of the audit does not hold"},
     [OPTION_QUIET]       = {"quiet", 'q', OPTION_TYPE_FLAG, .summary = "Only errors and the final result"},
     [OPTION_VERBOSE]     = {"verbose", 0, OPTION_TYPE_COUNT,
                             .summary = "Each event as a line on stderr; twice: the debug log too"},
@@ -202,9 +206,14 @@ const Command command_table[] = {
     {.name = "backfill cancel", .summary = "Stop a campaign for good, and drop what it made", .run = command_backfill_cancel,
      .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
 
+    {.name = "backfill audit", .summary = "Show old beside new before a campaign is published", .run = command_backfill_audit,
+     .details = "Rows, keys, changed values, sums and NULLs of each model; what moved most; checks and thresholds.\n"
+                "The report is made when the last batch is done, and stays with the campaign.",
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(AGAIN) | O(MARKDOWN) | O(HTML) | O(JSON)},
+
     {.name = "backfill publish", .summary = "Let readers see what a campaign made, all at once", .run = command_backfill_publish,
      .details = "One transaction replaces the windows of all its models. Nothing is computed: what was audited is published.",
-     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(NOTE) | O(JSON)},
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(ACCEPT) | O(NOTE) | O(JSON)},
 
     {.name = "backfill revert", .summary = "Put back the rows that a campaign replaced", .run = command_backfill_revert,
      .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(NOTE) | O(JSON)},

@@ -39,6 +39,7 @@ Status command_backfill_status(struct Cli *cli, ErrorList *faults);
 Status command_backfill_pause(struct Cli *cli, ErrorList *faults);
 Status command_backfill_resume(struct Cli *cli, ErrorList *faults);
 Status command_backfill_cancel(struct Cli *cli, ErrorList *faults);
+Status command_backfill_audit(struct Cli *cli, ErrorList *faults);
 Status command_backfill_publish(struct Cli *cli, ErrorList *faults);
 Status command_backfill_revert(struct Cli *cli, ErrorList *faults);
 Status command_backfill_discard(struct Cli *cli, ErrorList *faults);

@@ -43,7 +43,6 @@ static bool reads_stream(const Project *project, const Model *model, Str key) {
 
 /* clang-format off */
 static const LaterFeature later_features[] = {
-    {"audit thresholds",                               is_declared,       STR_INIT("audit")},
     {"a timeout",                                      is_declared,       STR_INIT("timeout")},
     {"retries",                                        is_declared,       STR_INIT("retries")},
     {"a memory limit of its own",                      is_declared,       STR_INIT("memory_limit")},

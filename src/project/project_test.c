@@ -260,7 +260,6 @@ static void two_models_do_not_deliver_to_one_place(void **state) {
 
 static void later_features_are_refused_by_name(void **state) {
     static const char *const cases[][2] = {
-        {"audit: {rows: 1%}", "audit thresholds"},
         {"dialect: postgres", "a dialect that is not its engine's"},
         {"engine: second", "an engine other than the default one"},
     };

@@ -34,6 +34,10 @@ static bool is_number(TypeFamily family) {
     return family == FAMILY_WHOLE || family == FAMILY_DECIMAL || family == FAMILY_FLOAT;
 }
 
+bool comparison_is_number(Str type) {
+    return is_number(family_of(type));
+}
+
 static bool is_float(const ComparedColumn *column) {
     TypeFamily left = family_of(column->left_type), right = family_of(column->right_type);
     return is_number(left) && is_number(right) && (left == FAMILY_FLOAT || right == FAMILY_FLOAT);
@@ -60,12 +64,19 @@ static const ComparedColumn *find_column(const ComparedColumnVec *columns, Str n
     return NULL;
 }
 
+static bool is_left_out(const StrVec *without, Str name) {
+    return without != NULL && str_vec_contains_fold(without, name);
+}
+
 /* The common columns in the left side's order; what only one side has. */
-static ComparedColumnVec match_columns(Comparison *comparison, Arena *arena) {
+static ComparedColumnVec match_columns(Comparison *comparison, const StrVec *without, Arena *arena) {
     ComparedColumnVec common = {0};
     const DuckColumnVec *left = &comparison->left.columns, *right = &comparison->right.columns;
     for (size_t i = 0; i < left->count; i++) {
         const DuckColumn *column = &left->items[i], *other = duck_column_find(right, column->name);
+        if (is_left_out(without, column->name)) {
+            continue;
+        }
         if (other == NULL) {
             duck_column_vec_push(arena, &comparison->removed, *column);
             continue;
@@ -77,7 +88,8 @@ static ComparedColumnVec match_columns(Comparison *comparison, Arena *arena) {
         }
     }
     for (size_t i = 0; i < right->count; i++) {
-        if (duck_column_find(left, right->items[i].name) == NULL) {
+        Str name = right->items[i].name;
+        if (duck_column_find(left, name) == NULL && !is_left_out(without, name)) {
             duck_column_vec_push(arena, &comparison->added, right->items[i]);
         }
     }
@@ -149,7 +161,7 @@ Status comparison_make(const ComparedSide *left, const ComparedSide *right, cons
     Comparison comparison = {
         .left = *left, .right = *right, .tolerance = options->tolerance, .sample_limit = options->sample_limit};
     StrVec key = {0};
-    ComparedColumnVec common = match_columns(&comparison, arena);
+    ComparedColumnVec common = match_columns(&comparison, options->without, arena);
     TRY(choose_key(&comparison, &common, options, arena, &key, err));
     comparison.key_count = key.count;
     for (size_t i = 0; i < key.count; i++) {
@@ -217,7 +229,7 @@ static void append_distinct(StrBuf *sql, const Comparison *comparison, size_t in
 }
 
 /* Infinities and NaN equal themselves only: their difference is NaN, which is greater than any number. */
-static void append_value_differs(StrBuf *sql, const Comparison *comparison, size_t index) {
+void comparison_append_differs(StrBuf *sql, const Comparison *comparison, size_t index) {
     append_distinct(sql, comparison, index, " IS DISTINCT FROM ");
     if (comparison->tolerance > 0 && is_float(&comparison->columns.items[index])) {
         strbuf_format(sql,
@@ -235,7 +247,7 @@ static void append_differs(StrBuf *sql, const Comparison *comparison) {
     strbuf_text(sql, "l.here AND r.here AND (");
     for (size_t i = comparison->key_count; i < comparison->columns.count; i++) {
         strbuf_text(sql, i == comparison->key_count ? "(" : " OR (");
-        append_value_differs(sql, comparison, i);
+        comparison_append_differs(sql, comparison, i);
         strbuf_char(sql, ')');
     }
     strbuf_char(sql, ')');
@@ -312,6 +324,15 @@ static void append_side(StrBuf *sql, const Comparison *comparison, const Compare
  * LIMIT, which streams, keeps a key with a million rows on both sides from making a billion. Keys that only one side
  * has are counted for the same reason. */
 
+void comparison_append_pairs(StrBuf *sql, const Comparison *comparison) {
+    strbuf_text(sql, "\nFROM ");
+    append_side(sql, comparison, &comparison->left);
+    strbuf_text(sql, " AS l\nFULL JOIN ");
+    append_side(sql, comparison, &comparison->right);
+    strbuf_text(sql, " AS r\nON ");
+    append_key_match(sql, comparison);
+}
+
 Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t right_count, Arena *arena) {
     assert(comparison->key_count > 0);
     AUTO(strbuf) StrBuf sql = {0};
@@ -325,12 +346,7 @@ Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t ri
     }
     strbuf_text(&sql, ", 0 AS matched, 0 AS repeated_keys\nFROM (");
     append_joined(&sql, comparison);
-    strbuf_text(&sql, "\nFROM ");
-    append_side(&sql, comparison, &comparison->left);
-    strbuf_text(&sql, " AS l\nFULL JOIN ");
-    append_side(&sql, comparison, &comparison->right);
-    strbuf_text(&sql, " AS r\nON ");
-    append_key_match(&sql, comparison);
+    comparison_append_pairs(&sql, comparison);
     strbuf_format(&sql, "\nLIMIT %lld)", (long long)left_count + (long long)right_count + 1);
     return strbuf_copy(&sql, arena);
 }

@@ -31,7 +31,8 @@ typedef struct ComparisonOptions {
     const StrVec *on;  /* the key, asked for; NULL or empty: not asked for */
     const StrVec *key; /* else the key, when both sides have its columns; else all common columns are it. May be NULL */
     double tolerance;  /* floats that differ by at most this are equal, unless they are asked for as a key */
-    int64_t sample_limit; /* rows of each kind to be shown */
+    int64_t sample_limit;  /* rows of each kind to be shown */
+    const StrVec *without; /* columns that are left out on both sides. May be NULL */
 } ComparisonOptions;
 
 typedef struct Comparison {
@@ -58,6 +59,14 @@ Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t ri
 /* The same for keys that repeat: rows that both sides have are set off against each other, the rest of a key is paired
  * in the order of its values. */
 Str comparison_pair_repeated(const Comparison *comparison, Arena *arena);
+
+/* Parts for statements of one's own over such pairs. " FROM … AS l FULL JOIN … AS r ON …": l.here and r.here say that
+ * the side has a row, l.c3 and r.c3 are its fourth column of `columns`. */
+void comparison_append_pairs(StrBuf *sql, const Comparison *comparison);
+/* Whether the two sides of a column differ. */
+void comparison_append_differs(StrBuf *sql, const Comparison *comparison, size_t column);
+/* BIGINT, DOUBLE, DECIMAL(18,2) … */
+bool comparison_is_number(Str type);
 
 typedef struct ComparisonResult {
     int64_t pairs, left_only, right_only, changed; /* pairs: of all kinds */

@@ -153,11 +153,12 @@ Status state_campaign_fail(StateStore *store, StateLock *lock, int64_t id, Str e
     return state_transaction_commit(&transaction, err);
 }
 
-Status state_campaign_seal(StateStore *store, StateLock *lock, int64_t id, const CampaignModelRecordVec *models,
-                           const CampaignBatchRecordVec *batches, Str report_json, Error *err) {
+Status state_campaign_seal(StateStore *store, StateLock *lock, int64_t id, Str from,
+                           const CampaignModelRecordVec *models, const CampaignBatchRecordVec *batches, Str report_json,
+                           Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_fenced_begin(&transaction, store, lock, err));
-    TRY(move_surely(store, id, STR("running"), STR("audited"), err));
+    TRY(move_surely(store, id, from, STR("audited"), err));
     TRY(put_batches(store, id, batches, err));
     for (size_t i = 0; i < models->count; i++) {
         const CampaignModelRecord *model = &models->items[i];

@@ -77,8 +77,8 @@ MUST_CHECK Status state_campaign_put_batch(StateStore *store, StateLock *lock, i
                                            const CampaignBatchRecord *batch, Error *err);
 /* running → failed. */
 MUST_CHECK Status state_campaign_fail(StateStore *store, StateLock *lock, int64_t id, Str error, Error *err);
-/* running → audited, with what was found: contents of models and batches, and the report. One transaction. */
-MUST_CHECK Status state_campaign_seal(StateStore *store, StateLock *lock, int64_t id,
+/* From `from` to audited, with what was found: contents of models and batches, and the report. One transaction. */
+MUST_CHECK Status state_campaign_seal(StateStore *store, StateLock *lock, int64_t id, Str from,
                                       const CampaignModelRecordVec *models, const CampaignBatchRecordVec *batches,
                                       Str report_json, Error *err);
 

@@ -1,0 +1,228 @@
+/* Inside the statements columns are called by their number, as in run/comparison.c: s3 is the sum of the fourth one, p3
+ * how many values of it are not NULL, d3 whether it differs between the two rows of a key. */
+#include "backfill/audit_sql.h"
+
+#define SIDE_TABLE(side) ((side) == AUDIT_OLD ? "temp.interlace__audit_old" : "temp.interlace__audit_new")
+#define PAIR_TABLE "temp.interlace__audit_pair"
+
+/* ---- Sides. */
+
+static void append_bucket(StrBuf *sql, const AuditBuckets *buckets) {
+    Grain grain = buckets->grain;
+    strbuf_format(sql, "time_bucket(to_%s(%lld), CAST(", grain.months > 0 ? "months" : "microseconds",
+                  (long long)(grain.months > 0 ? grain.months : grain.size_us));
+    sql_identifier(sql, buckets->time_column);
+    strbuf_text(sql, " AS TIMESTAMP), ");
+    wall_literal(sql, buckets->origin, TIME_COLUMN_NAIVE, buckets->zone);
+    strbuf_char(sql, ')');
+}
+
+Str audit_sql_side(const AuditSql *audit, AuditSide side, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    const ComparedSide *rows = side == AUDIT_OLD ? &audit->comparison->left : &audit->comparison->right;
+    bool has_windows = audit->buckets.time_column.size > 0;
+    strbuf_format(&sql, "CREATE OR REPLACE TEMP TABLE %s AS SELECT ", SIDE_TABLE(side));
+    if (has_windows) {
+        append_bucket(&sql, &audit->buckets);
+    } else {
+        strbuf_text(&sql, "NULL::TIMESTAMP");
+    }
+    strbuf_text(&sql, " AS w, count(*) AS n");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        strbuf_text(&sql, ", count(");
+        sql_identifier(&sql, audit->columns->items[i].name);
+        strbuf_format(&sql, ") AS p%zu", i);
+        if (audit->columns->items[i].is_number) {
+            strbuf_text(&sql, ", sum(");
+            sql_identifier(&sql, audit->columns->items[i].name);
+            strbuf_format(&sql, ") AS s%zu", i);
+        }
+    }
+    strbuf_text(&sql, "\nFROM ");
+    sql_relation(&sql, rows->relation);
+    if (rows->where.size > 0) {
+        strbuf_format(&sql, "\nWHERE (" STR_FMT ")", STR_ARG(rows->where));
+    }
+    strbuf_text(&sql, has_windows ? "\nGROUP BY 1" : "");
+    return strbuf_copy(&sql, arena);
+}
+
+Str audit_sql_totals(const AuditSql *audit, AuditSide side, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT CAST(coalesce(sum(n), 0) AS BIGINT)");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        strbuf_format(&sql, ", CAST(coalesce(sum(n - p%zu), 0) AS BIGINT)", i);
+        if (audit->columns->items[i].is_number) {
+            strbuf_format(&sql, ", sum(s%zu)", i);
+        }
+    }
+    strbuf_format(&sql, " FROM %s", SIDE_TABLE(side));
+    return strbuf_copy(&sql, arena);
+}
+
+/* ---- Windows. */
+
+static void append_total(StrBuf *sql, Str name, AuditSide side) {
+    strbuf_format(sql, "(SELECT coalesce(abs(sum(CAST(" STR_FMT " AS DOUBLE))), 0) FROM %s)", STR_ARG(name),
+                  SIDE_TABLE(side));
+}
+
+/* The difference as a part of both totals, so that rows and measures can be added up. */
+static void append_move(StrBuf *sql, Str name) {
+    strbuf_format(sql,
+                  "coalesce(abs(coalesce(CAST(b." STR_FMT " AS DOUBLE), 0) - coalesce(CAST(a." STR_FMT
+                  " AS DOUBLE), 0)) / nullif(",
+                  STR_ARG(name), STR_ARG(name));
+    append_total(sql, name, AUDIT_OLD);
+    strbuf_text(sql, " + ");
+    append_total(sql, name, AUDIT_NEW);
+    strbuf_text(sql, ", 0), 0)");
+}
+
+Str audit_sql_windows(const AuditSql *audit, bool are_moved_most, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    AUTO(strbuf) StrBuf move = {0};
+    append_move(&move, STR("n"));
+    strbuf_text(&sql, "SELECT epoch_us(coalesce(a.w, b.w)) AS w, coalesce(a.n, 0), coalesce(b.n, 0)");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        if (audit->columns->items[i].is_measure) {
+            strbuf_format(&sql, ", a.s%zu, b.s%zu", i, i);
+            strbuf_text(&move, " + ");
+            append_move(&move, str_format(arena, "s%zu", i));
+        }
+    }
+    strbuf_format(&sql, "\nFROM %s AS a FULL JOIN %s AS b ON a.w IS NOT DISTINCT FROM b.w\n", SIDE_TABLE(AUDIT_OLD),
+                  SIDE_TABLE(AUDIT_NEW));
+    if (are_moved_most) {
+        strbuf_format(&sql, "WHERE " STR_FMT " > 0 ORDER BY " STR_FMT " DESC, w LIMIT %d", STR_ARG(strbuf_str(&move)),
+                      STR_ARG(strbuf_str(&move)), AUDIT_MOVED_MAX);
+    } else {
+        strbuf_format(&sql, "ORDER BY w LIMIT %d", AUDIT_WINDOWS_MAX);
+    }
+    return strbuf_copy(&sql, arena);
+}
+
+/* ---- Keys. */
+
+static double magnitude(Str sum) {
+    double number;
+    return sum.size > 0 && str_to_double(sum, &number) && number == number ? (number < 0 ? -number : number) : 0;
+}
+
+/* Of a pair: as append_move, with the totals known. Without a measure, how many values differ. */
+static void append_pair_move(StrBuf *sql, const AuditSql *audit) {
+    size_t first = audit->comparison->key_count, count = 0;
+    for (size_t i = first; i < audit->columns->count; i++) {
+        const AuditColumn *column = &audit->columns->items[i];
+        double scale = magnitude(column->sum_old) + magnitude(column->sum_new);
+        if (column->is_measure && scale > 0 && scale <= 1e300) {
+            strbuf_format(sql,
+                          "%sabs(coalesce(CAST(r.c%zu AS DOUBLE), 0) - coalesce(CAST(l.c%zu AS DOUBLE), 0)) / %.17g",
+                          count++ == 0 ? "" : " + ", i, i, scale);
+        }
+    }
+    for (size_t i = first; i < audit->columns->count && count == 0; i++) {
+        strbuf_text(sql, i == first ? "" : " + ");
+        strbuf_text(sql, "CAST(");
+        comparison_append_differs(sql, audit->comparison, i);
+        strbuf_text(sql, " AS INTEGER)");
+    }
+    if (count == 0 && first == audit->columns->count) {
+        strbuf_char(sql, '0');
+    }
+}
+
+/* Each pair, once: whether a side has it, its values, which of them differ, and how far it moved. */
+static void append_pairs(StrBuf *sql, const AuditSql *audit, int64_t limit) {
+    size_t first = audit->comparison->key_count;
+    strbuf_text(sql, "SELECT l.here AS l_here, r.here AS r_here");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        strbuf_format(sql, ", l.c%zu AS l%zu, r.c%zu AS r%zu", i, i, i, i);
+    }
+    for (size_t i = first; i < audit->columns->count; i++) {
+        strbuf_text(sql, ", l.here AND r.here AND (");
+        comparison_append_differs(sql, audit->comparison, i);
+        strbuf_format(sql, ") AS d%zu", i);
+    }
+    strbuf_text(sql, ", ");
+    append_pair_move(sql, audit);
+    strbuf_text(sql, " AS move");
+    comparison_append_pairs(sql, audit->comparison);
+    strbuf_format(sql, "\nLIMIT %lld", (long long)limit);
+}
+
+static void append_differs(StrBuf *sql, const AuditSql *audit) {
+    size_t first = audit->comparison->key_count;
+    strbuf_text(sql, first == audit->columns->count ? "false" : "");
+    for (size_t i = first; i < audit->columns->count; i++) {
+        strbuf_format(sql, "%sd%zu", i == first ? "" : " OR ", i);
+    }
+}
+
+static void append_moved_sample(StrBuf *sql, const AuditSql *audit) {
+    size_t keys = audit->comparison->key_count;
+    strbuf_text(sql, ", arg_min({'kind': CASE WHEN l_here IS NULL THEN 'added' WHEN r_here IS NULL THEN 'removed' "
+                     "ELSE 'changed' END");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        if (i < keys) {
+            strbuf_format(sql, ", 'a%zu': CASE WHEN l_here THEN l%zu ELSE r%zu END", i, i, i);
+        } else {
+            strbuf_format(sql, ", 'a%zu': l%zu, 'b%zu': r%zu", i, i, i, i);
+        }
+    }
+    strbuf_text(sql, "}, row(-move");
+    for (size_t i = 0; i < keys; i++) {
+        strbuf_format(sql, ", CASE WHEN l_here THEN l%zu ELSE r%zu END", i, i);
+    }
+    strbuf_format(sql, "), %d) FILTER (WHERE l_here IS NULL OR r_here IS NULL OR ", AUDIT_MOVED_MAX);
+    append_differs(sql, audit);
+    strbuf_text(sql, ") AS moved");
+}
+
+static void append_distinct_keys(StrBuf *sql, size_t keys, const char *side, const char *other) {
+    strbuf_text(sql, ", count(DISTINCT row(");
+    for (size_t i = 0; i < keys; i++) {
+        strbuf_format(sql, "%s%s%zu", i == 0 ? "" : ", ", side, i);
+    }
+    strbuf_format(sql, ")) FILTER (WHERE %s_here IS NULL) AS %s_keys", other, side);
+}
+
+Str audit_sql_pair(const AuditSql *audit, int64_t rows_old, int64_t rows_new, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    size_t keys = audit->comparison->key_count;
+    strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE " PAIR_TABLE
+                      " AS SELECT count(*) AS pairs, count(*) FILTER (WHERE r_here IS NULL) AS l_only, "
+                      "count(*) FILTER (WHERE l_here IS NULL) AS r_only, count(*) FILTER (WHERE ");
+    append_differs(&sql, audit);
+    strbuf_text(&sql, ") AS changed");
+    append_distinct_keys(&sql, keys, "l", "r");
+    append_distinct_keys(&sql, keys, "r", "l");
+    for (size_t i = keys; i < audit->columns->count; i++) {
+        strbuf_format(&sql, ", count(*) FILTER (WHERE d%zu) AS d%zu", i, i);
+    }
+    append_moved_sample(&sql, audit);
+    strbuf_text(&sql, "\nFROM (");
+    append_pairs(&sql, audit, rows_old + rows_new + 1);
+    strbuf_char(&sql, ')');
+    return strbuf_copy(&sql, arena);
+}
+
+Str audit_sql_pair_result(const AuditSql *audit, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT pairs, l_only, r_only, changed, l_keys, r_keys");
+    for (size_t i = audit->comparison->key_count; i < audit->columns->count; i++) {
+        strbuf_format(&sql, ", d%zu", i);
+    }
+    strbuf_text(&sql, " FROM " PAIR_TABLE);
+    return strbuf_copy(&sql, arena);
+}
+
+Str audit_sql_moved_keys(const AuditSql *audit, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT x.kind");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        strbuf_format(&sql, i < audit->comparison->key_count ? ", x.a%zu" : ", x.a%zu, x.b%zu", i, i);
+    }
+    strbuf_text(&sql, " FROM (SELECT unnest(moved) AS x FROM " PAIR_TABLE ")");
+    return strbuf_copy(&sql, arena);
+}

@@ -1,0 +1,60 @@
+/* The statements of an audit (spec 04 §6): one aggregate a side for rows, sums and NULLs of each window, one join of
+ * the two for keys and values; everything else reads the small tables that these leave. Pure.
+ *
+ * The order: audit_sql_side for both sides, audit_sql_totals; with a key audit_sql_pair, audit_sql_pair_result and
+ * audit_sql_moved_keys; audit_sql_windows. */
+#ifndef INTERLACE_BACKFILL_AUDIT_SQL_H
+#define INTERLACE_BACKFILL_AUDIT_SQL_H
+
+#include "run/comparison.h"
+#include "window/grain.h"
+#include "window/zone.h"
+
+#define AUDIT_MOVED_MAX 10      /* windows and keys that moved most */
+#define AUDIT_WINDOWS_MAX 10000 /* windows of a report, oldest first */
+
+typedef struct AuditColumn {
+    Str name, type; /* type: of the new side */
+    bool is_key;
+    bool is_number;       /* has sums */
+    bool is_measure;      /* a number that is no key: what windows and keys are ranked by */
+    int64_t changed;      /* of keys that both sides have; -1: not known */
+    Str sum_old, sum_new; /* as the engine writes them; empty: no value at all */
+    int64_t nulls_old, nulls_new;
+} AuditColumn;
+DEFINE_VEC(AuditColumnVec, audit_column_vec, AuditColumn)
+
+/* How rows fall into windows. */
+typedef struct AuditBuckets {
+    Str time_column; /* empty: none, all rows are one */
+    Grain grain;
+    WallUs origin; /* a boundary */
+    const Zone *zone;
+} AuditBuckets;
+
+/* `columns` has one for each of `comparison->columns`. */
+typedef struct AuditSql {
+    const Comparison *comparison;
+    const AuditColumnVec *columns;
+    AuditBuckets buckets;
+} AuditSql;
+
+typedef enum AuditSide { AUDIT_OLD, AUDIT_NEW } AuditSide;
+
+/* Makes a TEMP table of a row for each window. */
+Str audit_sql_side(const AuditSql *audit, AuditSide side, Arena *arena);
+/* One row: rows, then of each column its NULLs and, of a number, its sum. */
+Str audit_sql_totals(const AuditSql *audit, AuditSide side, Arena *arena);
+/* start in microseconds of wall time (NULL: no time), rows old, rows new, then of each measure the sum old and new: in
+ * the order of time, or those that moved most. */
+Str audit_sql_windows(const AuditSql *audit, bool are_moved_most, Arena *arena);
+
+/* Makes a TEMP table of one row; gives up, as comparison_pair does, when keys repeat. */
+Str audit_sql_pair(const AuditSql *audit, int64_t rows_old, int64_t rows_new, Arena *arena);
+/* One row: pairs, old only, new only, changed, distinct keys of old only and of new only, then of each column that is
+ * no key its changed values. */
+Str audit_sql_pair_result(const AuditSql *audit, Arena *arena);
+/* added, removed or changed, then the key, then of each other column its value old and new. */
+Str audit_sql_moved_keys(const AuditSql *audit, Arena *arena);
+
+#endif
