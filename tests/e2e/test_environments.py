@@ -19,8 +19,8 @@ def tables(project):
     return sorted(
         name
         for (name,) in project.sql(
-            "SELECT table_name FROM duckdb_tables() WHERE schema_name LIKE 'interlace%' UNION ALL "
-            "SELECT view_name FROM duckdb_views() WHERE schema_name LIKE 'interlace%'"
+            "SELECT table_name FROM duckdb_tables() WHERE starts_with(schema_name, 'interlace__') UNION ALL "
+            "SELECT view_name FROM duckdb_views() WHERE starts_with(schema_name, 'interlace__')"
         )
     )
 
