@@ -395,7 +395,7 @@ static Status open_steps(Campaign *campaign, bool writes, ErrorList *faults, Err
     prepare_build(campaign, catalog, windows.now);
     campaign->model_count = campaign->plan->tasks.count;
     campaign->models = ARENA_NEW_ARRAY(campaign->arena, CampaignModel, campaign->model_count);
-    run_stale_models(campaign->plan, campaign->arena, &campaign->stale);
+    run_stale_models(campaign->plan, campaign->targets, campaign->arena, &campaign->stale);
     TRY(look_at_models(campaign, err));
     return campaign_estimate(campaign, err);
 }

@@ -1,4 +1,4 @@
-/* Digests (libsodium). Any thread. */
+/* Digests (BLAKE2b and randomness are libsodium's). Any thread. */
 #ifndef INTERLACE_BASE_HASH_H
 #define INTERLACE_BASE_HASH_H
 

@@ -192,6 +192,7 @@ static Status run_checks(Cli *cli, Session *session, Error *err) {
         .exclude = invocation_list(invocation, OPTION_EXCLUDE),
         .strict = invocation_flag(invocation, OPTION_STRICT),
         .fail_fast = invocation_flag(invocation, OPTION_FAIL_FAST),
+        .parallelism = (size_t)invocation_number(invocation, OPTION_PARALLELISM),
     };
     AUTO(checks_run_result) ChecksRunResult *result = NULL;
     TRY(checks_run(session, &options, &result, err));

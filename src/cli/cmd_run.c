@@ -83,11 +83,17 @@ static void append_task(Cli *cli, const PlanTask *task, const BuildTarget *targe
 }
 
 static void append_preview(Cli *cli, const RunPreview *preview) {
+    StrVec stale = {0};
     if (preview->plan->tasks.count == 0) {
         cli_line(cli, "nothing selected");
     }
     for (size_t i = 0; i < preview->plan->tasks.count; i++) {
         append_task(cli, &preview->plan->tasks.items[i], &preview->targets[i]);
+    }
+    run_stale_models(preview->plan, preview->targets, cli->arena, &stale);
+    if (stale.count > 0) {
+        Str names = str_join(cli->arena, stale.items, stale.count, STR(", "));
+        cli_line(cli, "left stale: " STR_FMT " (a + behind a selected name takes them along)", STR_ARG(names));
     }
 }
 

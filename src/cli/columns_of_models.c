@@ -31,7 +31,7 @@ static KnownColumns known_of(void *context, const Model *model) {
 
 static const StrVec *external_of(void *context, SqlRelation table) {
     const Known *known = context;
-    const DuckColumnVec *columns = source_columns_find(known->sources, table, SOURCE_REMEMBERED);
+    const DuckColumnVec *columns = source_columns_find(known->sources, table, SOURCE_LIVE);
     return columns == NULL ? NULL : column_names(columns, known->arena);
 }
 

@@ -14,7 +14,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_JSON_OR_LINES] = {"json", 0, OPTION_TYPE_MAYBE_CHOICE, "lines", .choices = "document lines",
                             .summary = "One JSON document on stdout; with =lines one event a line, as it happens"},
     [OPTION_PARALLELISM] = {"parallelism", 0, OPTION_TYPE_NUMBER, "N", "0", .minimum = 0,
-                            .summary = "Models built at once; 0 is the project's own setting"},
+                            .summary = "Models worked on at once; 0 is the project's own setting"},
     [OPTION_MARKDOWN]    = {"markdown", 0, OPTION_TYPE_FLAG, .summary = "As Markdown, for a comment on a change"},
     [OPTION_DETAILED_EXIT_CODE] = {"detailed-exit-code", 0, OPTION_TYPE_FLAG,
                             .summary = "Exit 3 when there are changes, 4 when they are breaking"},
@@ -291,7 +291,7 @@ const Command command_table[] = {
      .options = O(PATH) | O(MODEL) | O(ENV_FILTER) | O(STATUS) | O(SINCE) | O(CHECKS_LIMIT) | O(JSON)},
 
     {.name = "checks run", .summary = "Check what an environment serves, without building", .run = command_checks_run,
-     .options = O(ENV) | O(PATH) | SELECTION | O(CHECK) | O(FAIL_FAST) | O(STRICT) | O(JSON_OR_FULL)},
+     .options = O(ENV) | O(PATH) | SELECTION | O(CHECK) | O(PARALLELISM) | O(FAIL_FAST) | O(STRICT) | O(JSON_OR_FULL)},
 
     {.name = "checks rows", .summary = "Show the rows that a check finds wrong", .run = command_checks_rows,
      .details = "As the last check of that environment saw them, also when its build was rolled back. Up to 100 are kept.",

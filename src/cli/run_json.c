@@ -92,7 +92,7 @@ void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVe
         write_task(&plan->tasks.items[i], &targets[i], results == NULL ? NULL : &results[i], writer, arena);
     }
     json_end_array(writer);
-    run_stale_models(plan, arena, &stale);
+    run_stale_models(plan, targets, arena, &stale);
     json_text_list_field(writer, STR("stale"), stale.items, stale.count);
     json_end_object(writer);
 }

@@ -265,7 +265,7 @@ static const KeyRule project_rules[] = {
     {.name = STR_INIT("event_log_path"), .release = KEY_WITHOUT_EFFECT, .meaning = "File to which every event is appended as one line of JSON"},
     {.name = STR_INIT("model_paths"), .shape = KEY_TEXT_LIST, .standard = "[models]", .meaning = "Folders of models"},
     {.name = STR_INIT("macro_paths"), .shape = KEY_TEXT_LIST, .standard = "[macros]", .meaning = "Folders of macros"},
-    {.name = STR_INIT("parallelism"), .shape = KEY_INT, .minimum = 1, .standard = "4", .meaning = "Models built at once; `--parallelism` wins"},
+    {.name = STR_INIT("parallelism"), .shape = KEY_INT, .minimum = 1, .standard = "4", .meaning = "Models built or checked at once; `--parallelism` wins"},
     {.name = STR_INIT("connections"), .shape = KEY_NAMED_MAPS, .standard = "{}", .meaning = "Named sources for Python models"},
     {.name = STR_INIT("inputs"), .shape = KEY_NAMED_MAPS, .keys = &input_keys, .standard = "{}", .meaning = "Files as relations that SQL models can name"},
     {.name = STR_INIT("vars"), .shape = KEY_NAMED_MAPS, .keys = &var_keys, .standard = "{}", .meaning = "Values for models"},

@@ -45,6 +45,10 @@ DuckConnection *duck_parser_connection(DuckParser *parser) {
     return parser->connection;
 }
 
+DuckDatabase *duck_parser_database(DuckParser *parser) {
+    return parser->database;
+}
+
 static Status run_to_json(DuckParser *parser, Str sql, Arena *arena, Str *json_out, Error *err) {
     AUTO(duck_result) duckdb_result result = {0};
     AUTO(duck_chunk) duckdb_data_chunk chunk = NULL;

@@ -18,7 +18,9 @@ MUST_CHECK Status duck_parser_json(DuckParser *parser, Str sql, Arena *arena, St
  * be one query. A syntax error fails with ERROR_COMPILATION and err->sql_offset in bytes. */
 MUST_CHECK Status duck_parser_statements(DuckParser *parser, Str sql, Arena *arena, StrVec *kinds_out, Error *err);
 
-/* The connection itself, for small statements beside the parsing. */
+/* The connection itself, for small statements beside the parsing, and the instance, for connections that end before the
+ * parser does. */
 DuckConnection *duck_parser_connection(DuckParser *parser);
+DuckDatabase *duck_parser_database(DuckParser *parser);
 
 #endif

@@ -239,9 +239,14 @@ static Status read_columns(CheckReader *reader, const CheckRule *rule, const Che
         return check_refuse(reader, entry->columns, err, "needs a map, as in `%s: {…}`",
                             check_type_name(reader->check->type));
     }
+    const ConfigValue *column = config_find(entry->parameters, STR("column"));
+    const ConfigValue *columns = config_find(entry->parameters, STR("columns"));
+    if (column != NULL && columns != NULL) {
+        return check_refuse(reader, columns, err, "has both 'column' and 'columns'");
+    }
     TRY(add_columns(reader, entry->columns, err));
-    TRY(add_columns(reader, config_find(entry->parameters, STR("column")), err));
-    TRY(add_columns(reader, config_find(entry->parameters, STR("columns")), err));
+    TRY(add_columns(reader, column, err));
+    TRY(add_columns(reader, columns, err));
     return check_column_count(reader, rule, err);
 }
 

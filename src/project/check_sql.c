@@ -93,13 +93,15 @@ static Status resolve(CheckReader *reader, CheckSql *sql, Error *err) {
     return OK;
 }
 
-static Status analyze(CheckReader *reader, SqlText text, const CheckSql **sql_out, Error *err) {
+/* `value`: the declaration that the text is of. */
+static Status analyze(CheckReader *reader, SqlText text, const ConfigValue *value, const CheckSql **sql_out,
+                      Error *err) {
     CheckSql *sql = ARENA_NEW(reader->load->arena, CheckSql);
     sql->text = text;
     SqlAnalysis analysis;
     if (failed(sql_analyze(reader->load->analyzer, text.text, reader->load->arena, &analysis, err))) {
         sql_text_locate_error(&text, err);
-        error_place(err, reader->check->place);
+        error_place(err, value->place);
         error_detail(err, STR("model"), reader->model->name);
         return error_wrap(err, "reading check '%s' of model '" STR_FMT "'", check_type_name(reader->check->type),
                           STR_ARG(reader->model->name));
@@ -121,13 +123,38 @@ static Status expand(const CheckReader *reader, SqlText text, SqlText *expanded_
     return OK;
 }
 
+/* A bracket that closes what the text did not open would end those around it. */
+static bool has_even_brackets(Str text) {
+    SqlLexer lexer = sql_lexer(text);
+    size_t open = 0;
+    for (;;) {
+        SqlToken token = sql_lexer_next_code(&lexer);
+        if (token.kind == SQL_TOKEN_END || token.kind == SQL_TOKEN_INVALID) {
+            return open == 0;
+        }
+        if (sql_token_is(text, token, "(")) {
+            open++;
+        } else if (sql_token_is(text, token, ")") && open-- == 0) {
+            return false;
+        }
+    }
+}
+
 Status check_read_predicate(CheckReader *reader, const ConfigValue *value, const CheckSql **sql_out, Error *err) {
     Arena *arena = reader->load->arena;
     SqlText predicate;
     TRY(expand(reader, text_of(reader, value), &predicate, err));
+    if (!has_even_brackets(predicate.text)) {
+        return check_refuse(reader, value, err, "has a condition with a bracket too many or too few: " STR_FMT,
+                            STR_ARG(value->text));
+    }
     /* The line break ends a `--` comment in the predicate. */
     SqlText parts[] = {sql_text_own(arena, STR(CHECK_PREDICATE_HEAD "(")), predicate, sql_text_own(arena, STR("\n)"))};
-    return analyze(reader, sql_text_concat(arena, parts, COUNT_OF(parts)), sql_out, err);
+    if (failed(analyze(reader, sql_text_concat(arena, parts, COUNT_OF(parts)), value, sql_out, err))) {
+        error_hint(err, "it is read in brackets: (" STR_FMT ")", STR_ARG(value->text));
+        return FAILED;
+    }
+    return OK;
 }
 
 /* {table} outside of strings and comments. */
@@ -156,5 +183,5 @@ Status check_read_query(CheckReader *reader, const ConfigValue *value, Error *er
     SqlText query;
     TRY(sql_text_edit(&text, &edits, reader->load->arena, &query, err));
     TRY(expand(reader, query, &query, err));
-    return analyze(reader, query, &reader->check->query_sql, err);
+    return analyze(reader, query, value, &reader->check->query_sql, err);
 }

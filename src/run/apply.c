@@ -168,12 +168,12 @@ static void limit_concurrency(Apply *apply) {
 
 static void tell_stale(Apply *apply) {
     StrVec stale = {0};
-    if (apply->options->verb == WINDOW_RESTATE) {
-        run_stale_models(apply->result->plan, apply->result->arena, &stale);
+    if (apply->options->verb != WINDOW_APPLY) {
+        run_stale_models(apply->result->plan, apply->result->targets, apply->result->arena, &stale);
     }
     if (stale.count > 0) {
         Str names = str_join(apply->result->arena, stale.items, stale.count, STR(", "));
-        session_note(apply->session, "left stale: " STR_FMT " (a + behind a selected name restates them too)",
+        session_note(apply->session, "left stale: " STR_FMT " (a + behind a selected name takes them along)",
                      STR_ARG(names));
     }
 }

@@ -106,6 +106,8 @@ MUST_CHECK Status apply(Session *session, const ApplyOptions *options, ApplyResu
  * outcomes; no lock. A model that is not promoted there is listed in `skipped`. */
 typedef struct ChecksRunResult {
     Arena *arena;
+    Arena **model_arenas; /* of the threads that ran the checks of a model */
+    size_t model_arena_count;
     CheckResultVec results; /* dependency order */
     StrVec skipped;         /* "m — not promoted in 'dev'" */
     StrVec skipped_models;  /* their names */
@@ -119,7 +121,8 @@ typedef struct ChecksRunOptions {
     Str environment, check; /* check empty: all */
     const StrVec *select, *exclude;
     bool strict;
-    bool fail_fast; /* no further model begins after an outcome that blocks */
+    bool fail_fast;     /* no further model begins after an outcome that blocks */
+    size_t parallelism; /* models at once; 0: the project's */
 } ChecksRunOptions;
 MUST_CHECK Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunResult **result_out,
                              Error *err);

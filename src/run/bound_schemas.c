@@ -34,7 +34,8 @@ typedef struct Binding {
     bool *is_known;         /* a flag each: its schema is found */
     const PlanTask **tasks; /* a model each; NULL: the plan leaves it alone */
     const Str *inputs;      /* an input each: project/input_scan.h */
-    SqlBinder *binder;      /* NULL until a text that the cache does not know */
+    SqlBinder *binder;      /* NULL until a text that the cache does not know; of queries over tables */
+    SqlBinder *file_binder; /* of those that may read files */
     SourceColumns *sources;
     SqlCache *cache; /* text and the columns of its tables → its columns */
     ErrorList *faults;
@@ -137,7 +138,7 @@ static BoundSchema contracted_schema(const Binding *binding, const Model *model)
 typedef struct QueryTables {
     SqlBoundTable *items;      /* a table of the query each */
     SchemaKnowledge knowledge; /* of the least known one */
-    bool is_lasting;           /* the same text has the same columns tomorrow: no file is read */
+    bool is_lasting;           /* no file is read: the same text has the same columns tomorrow */
 } QueryTables;
 
 static BoundSchema live_schema(Binding *binding, SqlRelation relation, SourceColumnsAge age) {
@@ -196,25 +197,37 @@ static QueryTables take_tables(Binding *binding, const Model *model, SourceColum
 
 /* ---- Preparing */
 
-static Status open_binder(Binding *binding, Error *err) {
-    if (binding->binder != NULL) {
-        return OK;
+static Status open_binder(const Binding *binding, bool reads_files, SqlBinder **binder_out, Error *err) {
+    const Project *project = binding->plan->project;
+    if (reads_files) {
+        return sql_binder_open(project->config->root, binder_out, err);
     }
-    const ProjectConfig *config = binding->plan->project->config;
-    TRY(sql_binder_open(config->root, &binding->binder, err));
-    const EngineConfig *engine = project_config_engine(config, config->default_engine);
-    for (size_t i = 0; i < engine->settings.count; i++) {
-        sql_binder_set(binding->binder, engine->settings.items[i].name, engine->settings.items[i].value);
+    DuckParser *parser = NULL;
+    TRY(query_reader_parser(project->queries, &parser, err));
+    return sql_binder_open_beside(parser, binder_out, err);
+}
+
+static Status find_binder(Binding *binding, bool reads_files, SqlBinder **binder_out, Error *err) {
+    SqlBinder **binder = reads_files ? &binding->file_binder : &binding->binder;
+    if (*binder == NULL) {
+        TRY(open_binder(binding, reads_files, binder, err));
+        const ProjectConfig *config = binding->plan->project->config;
+        const EngineConfig *engine = project_config_engine(config, config->default_engine);
+        for (size_t i = 0; i < engine->settings.count; i++) {
+            sql_binder_set(*binder, engine->settings.items[i].name, engine->settings.items[i].value);
+        }
     }
+    *binder_out = *binder;
     return OK;
 }
 
 static Status describe(Binding *binding, const Model *model, const QueryTables *tables, DuckColumnVec *columns_out,
                        Error *err) {
     SqlText spliced;
-    TRY(open_binder(binding, err));
-    TRY(sql_binder_splice(binding->binder, &model->query, model->facts, tables->items, binding->arena, &spliced, err));
-    return sql_binder_describe(binding->binder, &spliced, binding->arena, columns_out, err);
+    SqlBinder *binder = NULL;
+    TRY(find_binder(binding, !tables->is_lasting, &binder, err));
+    TRY(sql_binder_splice(binder, &model->query, model->facts, tables->items, binding->arena, &spliced, err));
+    return sql_binder_describe(binder, &spliced, binding->arena, columns_out, err);
 }
 
 static ContentHash cache_key(const Binding *binding, const Model *model, const QueryTables *tables) {
@@ -262,10 +275,11 @@ static Status inline_views(Binding *binding, const Model *model, QueryTables *ta
             continue;
         }
         SqlText spliced;
+        SqlBinder *binder = NULL;
         QueryTables own = take_tables(binding, upstream, SOURCE_LIVE);
         TRY(inline_views(binding, upstream, &own, err));
-        TRY(sql_binder_splice(binding->binder, &upstream->query, upstream->facts, own.items, binding->arena, &spliced,
-                              err));
+        TRY(find_binder(binding, true, &binder, err));
+        TRY(sql_binder_splice(binder, &upstream->query, upstream->facts, own.items, binding->arena, &spliced, err));
         SqlText body = sql_text_as_body(&spliced, binding->arena);
         if (body.text.size > INLINED_TEXT_MAX) {
             return error_set(err, ERROR_EXECUTION, "views upon views grow beyond what is looked at");
@@ -492,6 +506,7 @@ Status plan_bind(Session *session, Plan *plan, bool read_only, ErrorList *faults
     bind_all(&binding);
     warn_closed(&binding);
     sql_binder_close(binding.binder);
+    sql_binder_close(binding.file_binder);
     sql_cache_close(binding.cache);
     source_columns_close(binding.sources);
     return faults->count > faults_before ? FAILED : OK;

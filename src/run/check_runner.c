@@ -173,7 +173,8 @@ static Status run_declared(const CheckRun *run, const Check *check, Arena *arena
     }
     int64_t failures = 0;
     if (failed(engine_query_int(run->connection, &query, &failures, &fault))) {
-        if (fault.kind == ERROR_INTERRUPTED) {
+        bool wants_memory = run->shares_memory && engine_error_is_out_of_memory(&fault);
+        if (fault.kind == ERROR_INTERRUPTED || wants_memory) {
             error_move(err, &fault);
             return FAILED;
         }

@@ -13,18 +13,19 @@ typedef struct CheckRun {
     const Model *model;
     SqlRelation table; /* where the model's rows are */
     Str environment;
-    Str fingerprint; /* of the rows that are checked */
-    Str trigger;     /* apply, adhoc */
-    Str only;        /* one check's name; empty: all */
-    bool strict;     /* warn blocks as error does */
-    bool one_by_one; /* never several in one scan */
+    Str fingerprint;    /* of the rows that are checked */
+    Str trigger;        /* apply, adhoc */
+    Str only;           /* one check's name; empty: all */
+    bool strict;        /* warn blocks as error does */
+    bool one_by_one;    /* never several in one scan */
+    bool shares_memory; /* with others that run now: one that runs out of it has no outcome, and fails */
     bool (*is_cancelled)(void *context);
     void *cancel_context;
 } CheckRun;
 
-/* FAILED only when the outcomes could not be had (interrupted). `transaction_lost_out` (may be NULL outside of one):
- * a check cost the transaction, which can only be rolled back; the outcomes until then are given, or none when it was
- * one of several in one scan: only `one_by_one` tells which. */
+/* FAILED only when the outcomes could not be had (interrupted; out of memory that is shared). `transaction_lost_out`
+ * (may be NULL outside of one): a check cost the transaction, which can only be rolled back; the outcomes until then
+ * are given, or none when it was one of several in one scan: only `one_by_one` tells which. */
 MUST_CHECK Status check_runner_run(const CheckRun *run, Arena *arena, CheckResultVec *results_out,
                                    bool *transaction_lost_out, Error *err);
 

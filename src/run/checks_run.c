@@ -5,15 +5,29 @@
 #include "run/cancel.h"
 #include "run/check_runner.h"
 #include "run/input_access.h"
+#include "run/schedule.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 void checks_run_result_destroy(ChecksRunResult *result) {
-    if (result != NULL) {
-        arena_destroy(result->arena);
-        free(result);
+    if (result == NULL) {
+        return;
     }
+    for (size_t i = 0; i < result->model_arena_count; i++) {
+        arena_destroy(result->model_arenas[i]);
+    }
+    arena_destroy(result->arena);
+    free(result);
 }
+
+/* The checks of one model, which one thread runs. */
+typedef struct ModelChecks {
+    const Model *model;
+    Str left_out; /* why it is; empty: it is checked */
+    CheckResultVec results;
+    Error error;
+} ModelChecks;
 
 typedef struct ChecksRun {
     Session *session;
@@ -21,7 +35,10 @@ typedef struct ChecksRun {
     const Plan *plan;
     RelationMap relations;
     StateStore *state;
-    EngineConnection *connection;
+    Engine *engine;
+    ModelChecks *models;
+    size_t model_count;
+    atomic_bool is_blocked; /* an outcome that blocks was seen */
     ChecksRunResult *result;
 } ChecksRun;
 
@@ -55,46 +72,154 @@ static void skip(ChecksRun *run, const Model *model, Str reason) {
                  str_format(arena, STR_FMT " — " STR_FMT, STR_ARG(model->name), STR_ARG(reason)));
 }
 
-static bool has_blocking_outcome(const ChecksRun *run) {
-    for (size_t i = 0; i < run->result->results.count; i++) {
-        if (check_result_is_blocking(&run->result->results.items[i], run->options->strict)) {
+/* ---- One model */
+
+static bool has_blocking_outcome(const ChecksRun *run, const CheckResultVec *results) {
+    for (size_t i = 0; i < results->count; i++) {
+        if (check_result_is_blocking(&results->items[i], run->options->strict)) {
             return true;
         }
     }
     return false;
 }
 
-static Status run_model(ChecksRun *run, const Model *model, Error *err) {
-    ChecksRunResult *result = run->result;
-    if (model->checks.count == 0) {
-        return OK;
-    }
-    const Snapshot *snapshot = run->plan->current[model->index];
-    if (snapshot == NULL) {
-        skip(run, model,
-             str_format(result->arena, "not promoted in '" STR_FMT "'", STR_ARG(run->options->environment)));
-        return OK;
-    }
-    if (run->options->fail_fast && has_blocking_outcome(run)) {
-        skip(run, model, STR("not begun after a failure"));
-        return OK;
-    }
+static Status check_model(const ChecksRun *run, ModelChecks *checks, Arena *arena, bool is_alone) {
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    const Model *model = checks->model;
+    TRY(engine_connect(run->engine, &connection, &checks->error));
     CheckRun check_run = {
         .session = run->session,
-        .connection = run->connection,
+        .connection = connection,
         .relations = &run->relations,
         .model = model,
         .table = run->relations.items[model->index],
         .environment = run->options->environment,
-        .fingerprint = snapshot->fingerprint,
+        .fingerprint = run->plan->current[model->index]->fingerprint,
         .trigger = STR("adhoc"),
         .only = run->options->check,
+        .shares_memory = !is_alone,
         .is_cancelled = is_cancelled,
     };
-    return check_runner_run(&check_run, result->arena, &result->results, NULL, err);
+    return check_runner_run(&check_run, arena, &checks->results, NULL, &checks->error);
+}
+
+static TaskVerdict verdict_of_failure(const Error *err, bool is_alone) {
+    if (err->kind == ERROR_INTERRUPTED) {
+        return VERDICT_TASK_CANCELLED;
+    }
+    return engine_error_is_out_of_memory(err) && !is_alone ? VERDICT_TASK_AGAIN_ALONE : VERDICT_TASK_FAILED;
+}
+
+static TaskVerdict run_task(void *context, size_t index, bool is_alone) {
+    ChecksRun *run = context;
+    ModelChecks *checks = &run->models[index];
+    if (checks->left_out.size == 0 && run->options->fail_fast && atomic_load(&run->is_blocked)) {
+        checks->left_out = STR("not begun after a failure");
+    }
+    if (checks->left_out.size > 0) {
+        return VERDICT_TASK_DONE;
+    }
+    Arena **arena = &run->result->model_arenas[index];
+    arena_destroy(*arena); /* of an attempt before */
+    *arena = arena_create();
+    checks->results = (CheckResultVec){0};
+    error_clear(&checks->error);
+    if (failed(check_model(run, checks, *arena, is_alone))) {
+        return verdict_of_failure(&checks->error, is_alone);
+    }
+    if (has_blocking_outcome(run, &checks->results)) {
+        atomic_store(&run->is_blocked, true);
+    }
+    return VERDICT_TASK_DONE;
+}
+
+/* ---- All */
+
+static void interrupt(void *context) {
+    const ChecksRun *run = context;
+    engine_interrupt_all(run->engine);
+}
+
+/* Empty: its checks run. */
+static Str reason_to_skip(const ChecksRun *run, const Model *model) {
+    Str environment = run->options->environment;
+    if (run->plan->current[model->index] == NULL) {
+        return str_format(run->result->arena, "not promoted in '" STR_FMT "'", STR_ARG(environment));
+    }
+    if (model_is_terminal(model) && !model_delivers_in(model, environment)) {
+        return str_format(run->result->arena, "not delivered in '" STR_FMT "'", STR_ARG(environment));
+    }
+    return STR_EMPTY;
+}
+
+static void choose_models(ChecksRun *run, const Selection *selection) {
+    const Project *project = run->session->project;
+    run->models = ARENA_NEW_ARRAY(run->result->arena, ModelChecks, project->model_count);
+    for (size_t i = 0; i < project->model_count; i++) {
+        const Model *model = project->models[i];
+        if (selection->contains[i] && model->checks.count > 0) {
+            run->models[run->model_count++] = (ModelChecks){.model = model, .left_out = reason_to_skip(run, model)};
+        }
+    }
+}
+
+/* Of several failures the first is told; that some were never begun only when nothing says why. */
+static Status require_all_done(ChecksRun *run, const TaskState *states, Error *err) {
+    Status status = OK;
+    bool is_stopped = false;
+    for (size_t i = 0; i < run->model_count; i++) {
+        AUTO(error) Error reason = {0};
+        error_move(&reason, &run->models[i].error);
+        if ((states[i] == TASK_FAILED || states[i] == TASK_CANCELLED) && !failed(status)) {
+            error_move(err, &reason);
+            status = FAILED;
+        }
+        is_stopped = is_stopped || states[i] != TASK_DONE;
+    }
+    return is_stopped && !failed(status) ? error_set(err, ERROR_INTERRUPTED, "interrupted") : status;
+}
+
+static Status run_models(ChecksRun *run, Error *err) {
+    Arena *arena = run->result->arena;
+    size_t parallelism = run->options->parallelism;
+    run->result->model_arenas = ARENA_NEW_ARRAY(arena, Arena *, run->model_count);
+    run->result->model_arena_count = run->model_count;
+    ScheduleOptions options = {
+        .task_count = run->model_count,
+        .needs = ARENA_NEW_ARRAY(arena, IndexVec, run->model_count),
+        .thread_count = parallelism > 0 ? parallelism : (size_t)run->session->project->config->parallelism,
+        .run = run_task,
+        .interrupt = interrupt,
+        .is_cancelled = is_cancelled,
+        .context = run,
+    };
+    TaskState *states = ARENA_NEW_ARRAY(arena, TaskState, run->model_count);
+    if (run->model_count > 0 && !schedule_run(&options, states)) {
+        return error_set(err, ERROR_EXECUTION, "no thread could be started to run checks");
+    }
+    engine_resume(run->engine);
+    return require_all_done(run, states, err);
+}
+
+/* In the order of the models, whichever came first. */
+static void collect(ChecksRun *run) {
+    ChecksRunResult *result = run->result;
+    for (size_t i = 0; i < run->model_count; i++) {
+        const ModelChecks *checks = &run->models[i];
+        if (checks->left_out.size > 0) {
+            skip(run, checks->model, checks->left_out);
+        }
+        for (size_t c = 0; c < checks->results.count; c++) {
+            const CheckResult *outcome = &checks->results.items[c];
+            check_result_vec_push(result->arena, &result->results, *outcome);
+            result->passed += str_equal(outcome->status, STR("passed"));
+        }
+    }
+    result->is_blocked = has_blocking_outcome(run, &result->results);
 }
 
 static Status prepare_inputs(const ChecksRun *run, const Selection *selection, Error *err) {
+    AUTO(engine_connection) EngineConnection *connection = NULL;
     const Project *project = run->session->project;
     bool *is_read = input_flags(project->config, run->result->arena);
     input_flags_add_views(project, is_read);
@@ -103,22 +228,8 @@ static Status prepare_inputs(const ChecksRun *run, const Selection *selection, E
             input_flags_add_checks(project->models[i], is_read);
         }
     }
-    return input_access_prepare(run->connection, project->config, is_read, err);
-}
-
-static Status run_selected(ChecksRun *run, const Selection *selection, Error *err) {
-    const Project *project = run->session->project;
-    for (size_t i = 0; i < project->model_count; i++) {
-        if (selection->contains[i]) {
-            TRY(run_model(run, project->models[i], err));
-        }
-    }
-    ChecksRunResult *result = run->result;
-    for (size_t i = 0; i < result->results.count; i++) {
-        result->passed += str_equal(result->results.items[i].status, STR("passed"));
-    }
-    result->is_blocked = has_blocking_outcome(run);
-    return state_record_checks(run->state, &result->results, err);
+    TRY(engine_connect(run->engine, &connection, err));
+    return input_access_prepare(connection, project->config, is_read, err);
 }
 
 static Status require_known_check(const ChecksRun *run, Error *err) {
@@ -156,13 +267,12 @@ Status checks_run(Session *session, const ChecksRunOptions *options, ChecksRunRe
         .select = options->select, .exclude = options->exclude, .is_modified = plan->is_modified};
     TRY(selection_resolve(session->project, &selection_options, result->arena, &selection, err));
 
-    Engine *engine = NULL;
-    TRY(session_engine(session, true, &engine, err));
-    AUTO(engine_connection) EngineConnection *connection = NULL;
-    TRY(engine_connect(engine, &connection, err));
-    run.connection = connection;
+    TRY(session_engine(session, true, &run.engine, err));
     TRY(prepare_inputs(&run, &selection, err));
-    TRY(run_selected(&run, &selection, err));
+    choose_models(&run, &selection);
+    TRY(run_models(&run, err));
+    collect(&run);
+    TRY(state_record_checks(run.state, &result->results, err));
     TRY(require_known_check(&run, err));
     *result_out = TAKE(result);
     return OK;

@@ -307,31 +307,6 @@ Status environment_promote(Session *session, const EnvironmentRequest *request, 
 
 /* ---- Dropping */
 
-/* One that is not empty is refused by the engine, and holds what somebody else put there. */
-static Status drop_schemas(Move *move, Error *err) {
-    AUTO(engine_connection) EngineConnection *connection = NULL;
-    StrVec schemas = {0};
-    Engine *engine = NULL;
-    for (size_t i = 0; i < move->intent.views.count; i++) {
-        Str schema = move->intent.views.items[i].view_schema;
-        if (!str_vec_contains_fold(&schemas, schema)) {
-            str_vec_push(move->arena, &schemas, schema);
-        }
-    }
-    if (schemas.count == 0) {
-        return OK;
-    }
-    TRY(session_engine(move->session, false, &engine, err));
-    TRY(engine_connect(engine, &connection, err));
-    for (size_t i = 0; i < schemas.count; i++) {
-        AUTO(error) Error kept = {0};
-        if (failed(engine_drop_schema(connection, schemas.items[i], false, &kept))) {
-            str_vec_push(move->arena, &move->out->kept_schemas, schemas.items[i]);
-        }
-    }
-    return OK;
-}
-
 static Status drop(Move *move, bool force, Error *err) {
     bool is_production = str_equal_fold(move->request->environment, STR("prod"));
     TRY(begin(move, STR(COMMAND_ENV_DROP), err));
@@ -347,7 +322,8 @@ static Status drop(Move *move, bool force, Error *err) {
         remove_pointer(move, &move->current.items[i]);
     }
     TRY(carry_out(move, err));
-    return is_production || move->request->dry_run ? OK : drop_schemas(move, err);
+    return move->request->dry_run ? OK
+                                  : promotion_drop_schemas(move->session, &move->intent, &move->out->kept_schemas, err);
 }
 
 Status environment_drop(Session *session, const EnvironmentRequest *request, bool force, Arena *arena,

@@ -59,10 +59,16 @@ static Status load_compared(StateStore *state, const PlanOptions *options, Arena
     return plan_state->is_adopted ? load_of_another(state, options->from, arena, plan_state, err) : OK;
 }
 
+/* A plan compares what changed; the record of a version that the project has would only say the same again. */
+static bool is_compared(const void *project, Str name, Str fingerprint) {
+    const Model *model = project_find(project, name);
+    return model == NULL || !str_equal(model->fingerprint, fingerprint);
+}
+
 Status plan_from_state(const Project *project, StateStore *state, const PlanOptions *options, Arena *arena,
                        Plan **plan_out, Error *err) {
     PlanState plan_state = {0};
-    TRY(state_load_snapshots(state, arena, &plan_state.snapshots, err));
+    TRY(state_load_snapshots_for(state, is_compared, project, arena, &plan_state.snapshots, err));
     if (plan_state.snapshots.count > 0 && is_warehouse_gone(project)) {
         return plan_build(project, &(PlanState){0}, options, plan_out, err);
     }

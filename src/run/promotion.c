@@ -202,11 +202,45 @@ static Status move_views_in_transaction(Session *session, const Intent *intent, 
     return engine_commit(connection, err);
 }
 
+static StrVec schemas_of_views(const Intent *intent, Arena *arena) {
+    StrVec schemas = {0};
+    for (size_t i = 0; i < intent->views.count; i++) {
+        Str schema = intent->views.items[i].view_schema;
+        if (!str_vec_contains_fold(&schemas, schema)) {
+            str_vec_push(arena, &schemas, schema);
+        }
+    }
+    return schemas;
+}
+
+/* One that is not empty is refused by the engine. */
+Status promotion_drop_schemas(Session *session, const Intent *intent, StrVec *kept_out, Error *err) {
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    Engine *engine = NULL;
+    StrVec schemas = schemas_of_views(intent, session->arena);
+    if (schemas.count == 0 || str_equal_fold(intent->environment, STR("prod"))) {
+        return OK;
+    }
+    TRY(session_engine(session, false, &engine, err));
+    TRY(engine_connect(engine, &connection, err));
+    for (size_t i = 0; i < schemas.count; i++) {
+        AUTO(error) Error refusal = {0};
+        if (failed(engine_drop_schema(connection, schemas.items[i], false, &refusal))) {
+            str_vec_push(session->arena, kept_out, schemas.items[i]);
+        }
+    }
+    return OK;
+}
+
 /* ---- (b) and (c), for a new intent and for one that a dead process left. */
 
 static Status move_all_views(Session *session, const Intent *intent, Error *err) {
     if (intent->views.count > 0) {
         TRY(move_views_in_transaction(session, intent, err));
+    }
+    if (str_equal(intent->command, STR(COMMAND_ENV_DROP))) {
+        StrVec kept = {0};
+        TRY(promotion_drop_schemas(session, intent, &kept, err));
     }
     return test_hook("promotion.moved", err);
 }

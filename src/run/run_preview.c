@@ -46,19 +46,54 @@ Status run_preview(Session *session, const ApplyOptions *options, RunPreview **p
     return OK;
 }
 
-void run_stale_models(const Plan *plan, Arena *arena, StrVec *names_out) {
+/* ---- What stays behind */
+
+/* What readers of a model see of this command. */
+typedef struct Freshness {
+    bool has_new_rows; /* it, or what it is made of, has */
+    bool has_moved;    /* … in another relation, which a view that is not made anew does not read */
+} Freshness;
+
+static Freshness freshness_of_task(const Plan *plan, const Model *model, const BuildTarget *target) {
+    const Snapshot *shown = plan->current[model->index]; /* NULL: nothing yet, or it is ephemeral */
+    bool is_same_place = shown != NULL && str_equal_fold(shown->physical_schema, target->relation.schema) &&
+                         str_equal_fold(shown->physical_name, target->relation.name);
+    return (Freshness){.has_new_rows = true,
+                       .has_moved = shown == NULL ? plan->is_modified[model->index] : !is_same_place};
+}
+
+static Freshness freshness_of_upstreams(const Model *model, const Freshness *all) {
+    Freshness freshness = {0};
+    for (size_t i = 0; i < model->upstreams.count; i++) {
+        const Freshness *upstream = &all[model->upstreams.items[i]];
+        freshness.has_new_rows = freshness.has_new_rows || upstream->has_new_rows;
+        freshness.has_moved = freshness.has_moved || upstream->has_moved;
+    }
+    return freshness;
+}
+
+/* A view over relations that did not move shows the new rows by itself. */
+static bool is_stale(const Model *model, const Freshness *freshness) {
+    return model->materialise == MATERIALISE_VIEW ? freshness->has_moved : freshness->has_new_rows;
+}
+
+void run_stale_models(const Plan *plan, const BuildTarget *targets, Arena *arena, StrVec *names_out) {
     const Project *project = plan->project;
-    bool *is_behind = ARENA_NEW_ARRAY(arena, bool, project->model_count);
-    bool *is_task = ARENA_NEW_ARRAY(arena, bool, project->model_count);
+    Freshness *all = ARENA_NEW_ARRAY(arena, Freshness, project->model_count);
+    const BuildTarget **built = ARENA_NEW_ARRAY(arena, const BuildTarget *, project->model_count);
     for (size_t i = 0; i < plan->tasks.count; i++) {
-        size_t model = plan->tasks.items[i].model->index;
-        is_task[model] = true;
-        graph_reach(project, model, GRAPH_DOWNSTREAM, is_behind);
+        built[plan->tasks.items[i].model->index] = targets[i].is_skipped ? NULL : &targets[i];
     }
     for (size_t i = 0; i < project->model_count; i++) {
         const Model *model = project->models[i];
-        bool has_rows = model->materialise != MATERIALISE_VIEW && model->materialise != MATERIALISE_EPHEMERAL;
-        if (is_behind[i] && !is_task[i] && has_rows) {
+        if (built[i] != NULL) {
+            all[i] = freshness_of_task(plan, model, built[i]);
+            continue;
+        }
+        all[i] = freshness_of_upstreams(model, all);
+        all[i].has_moved = all[i].has_moved || (all[i].has_new_rows && plan->is_modified[i]);
+        bool is_gated = model_is_terminal(model) && !model_delivers_in(model, plan->environment);
+        if (plan->current[i] != NULL && !is_gated && is_stale(model, &all[i])) {
             str_vec_push(arena, names_out, model->name);
         }
     }

@@ -16,8 +16,8 @@ DEFINE_AUTO(RunPreview, run_preview, run_preview_destroy)
 MUST_CHECK Status run_preview(Session *session, const ApplyOptions *options, RunPreview **preview_out,
                               ErrorList *faults);
 
-/* Models behind the tasks of the plan that are not among them and hold rows of their own: what the command leaves
- * stale, in dependency order. */
-void run_stale_models(const Plan *plan, Arena *arena, StrVec *names_out);
+/* What the command leaves stale, in dependency order: models behind the tasks of the plan that are not among them, when
+ * they hold rows of their own, or are views over relations that readers no longer see. */
+void run_stale_models(const Plan *plan, const BuildTarget *targets, Arena *arena, StrVec *names_out);
 
 #endif

@@ -19,9 +19,16 @@ void query_reader_destroy(QueryReader *reader) {
     }
 }
 
-Status query_reader_read(QueryReader *reader, Str text, Arena *arena, Query **query_out, Error *err) {
+Status query_reader_parser(QueryReader *reader, DuckParser **parser_out, Error *err) {
     if (reader->parser == NULL) {
         TRY(duck_parser_open(&reader->parser, err));
     }
-    return query_parse(reader->parser, text, arena, query_out, err);
+    *parser_out = reader->parser;
+    return OK;
+}
+
+Status query_reader_read(QueryReader *reader, Str text, Arena *arena, Query **query_out, Error *err) {
+    DuckParser *parser = NULL;
+    TRY(query_reader_parser(reader, &parser, err));
+    return query_parse(parser, text, arena, query_out, err);
 }

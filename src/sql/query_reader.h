@@ -10,6 +10,9 @@ typedef struct QueryReader QueryReader;
 QueryReader *query_reader_create(DuckParser *parser); /* takes `parser`; NULL: it opens one on first need */
 void query_reader_destroy(QueryReader *reader);       /* NULL is fine */
 
+/* The parser itself; it lives as long as the reader. */
+MUST_CHECK Status query_reader_parser(QueryReader *reader, DuckParser **parser_out, Error *err);
+
 /* As query_parse. The tree may borrow from `text`. */
 MUST_CHECK Status query_reader_read(QueryReader *reader, Str text, Arena *arena, Query **query_out, Error *err);
 

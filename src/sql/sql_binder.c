@@ -10,14 +10,33 @@
 #define COMPARE_TRIES_MAX 8
 
 struct SqlBinder {
-    DuckDatabase *database;
+    DuckDatabase *own; /* NULL: a parser's engine */
     DuckConnection *connection;
     Arena *arena;
     StrMap *stubs; /* the columns of an empty table as SQL → its name */
 };
 
+static SqlBinder *binder_create(void) {
+    SqlBinder *binder = heap_alloc_zeroed(1, sizeof *binder);
+    binder->arena = arena_create();
+    binder->stubs = str_map_create(binder->arena, STR_MAP_EXACT);
+    return binder;
+}
+
+static Status connect(SqlBinder *binder, DuckDatabase *database, Error *err) {
+    TRY(duck_connection_open(database, &binder->connection, err));
+    return duck_execute(binder->connection, STR("PRAGMA disable_optimizer"), NULL, err);
+}
+
+Status sql_binder_open_beside(DuckParser *parser, SqlBinder **binder_out, Error *err) {
+    AUTO(sql_binder) SqlBinder *binder = binder_create();
+    TRY(connect(binder, duck_parser_database(parser), err));
+    *binder_out = TAKE(binder);
+    return OK;
+}
+
 Status sql_binder_open(Str root, SqlBinder **binder_out, Error *err) {
-    AUTO(sql_binder) SqlBinder *binder = heap_alloc_zeroed(1, sizeof *binder);
+    AUTO(sql_binder) SqlBinder *binder = binder_create();
     const DuckSetting settings[] = {{STR("threads"), STR("1")}};
     DuckOpenOptions options = {
         .path = STR(":memory:"),
@@ -25,11 +44,8 @@ Status sql_binder_open(Str root, SqlBinder **binder_out, Error *err) {
         .setting_count = COUNT_OF(settings),
         .root = root,
     };
-    binder->arena = arena_create();
-    binder->stubs = str_map_create(binder->arena, STR_MAP_EXACT);
-    TRY(duck_database_open(&options, &binder->database, err));
-    TRY(duck_connection_open(binder->database, &binder->connection, err));
-    TRY(duck_execute(binder->connection, STR("PRAGMA disable_optimizer"), NULL, err));
+    TRY(duck_database_open(&options, &binder->own, err));
+    TRY(connect(binder, binder->own, err));
     *binder_out = TAKE(binder);
     return OK;
 }
@@ -39,7 +55,7 @@ void sql_binder_close(SqlBinder *binder) {
         return;
     }
     duck_connection_close(binder->connection);
-    duck_database_close(binder->database);
+    duck_database_close(binder->own);
     arena_destroy(binder->arena);
     free(binder);
 }
@@ -54,7 +70,7 @@ void sql_binder_set(SqlBinder *binder, Str name, Str value) {
     (void)failed(duck_execute(binder->connection, strbuf_str(&sql), NULL, &ignored));
 }
 
-/* Tables with the same columns share one. */
+/* Tables with the same columns share one. It is seen by this connection alone. */
 static Status find_stub(SqlBinder *binder, const DuckColumnVec *columns, Str *name_out, Error *err) {
     AUTO(strbuf) StrBuf body = {0};
     for (size_t i = 0; i < columns->count; i++) {
@@ -71,7 +87,7 @@ static Status find_stub(SqlBinder *binder, const DuckColumnVec *columns, Str *na
     Str *name = ARENA_NEW(binder->arena, Str);
     *name = str_format(binder->arena, "interlace_stub_%zu", str_map_count(binder->stubs));
     AUTO(strbuf) StrBuf sql = {0};
-    strbuf_format(&sql, "CREATE TABLE " STR_FMT " " STR_FMT, STR_ARG(*name), STR_ARG(strbuf_str(&body)));
+    strbuf_format(&sql, "CREATE TEMP TABLE " STR_FMT " " STR_FMT, STR_ARG(*name), STR_ARG(strbuf_str(&body)));
     TRY(duck_execute(binder->connection, strbuf_str(&sql), NULL, err));
     str_map_put(binder->stubs, strbuf_copy(&body, binder->arena), name);
     *name_out = *name;

@@ -1,17 +1,20 @@
 /* SqlBinder: the columns that a query gives, before anything of what it reads has rows. A private in-memory engine
- * prepares the query over empty tables; its optimizer is off, which halves the cost (facts/spikes.md §3). Files of this
- * machine that a query reads are looked at, as far as their columns go; nothing is fetched from elsewhere, and no
- * extension is loaded. One thread at a time. */
+ * prepares the query over empty tables; its optimizer is off, which halves the cost (facts/spikes.md §3). Nothing is
+ * fetched from elsewhere, and no extension is loaded. One thread at a time. */
 #ifndef INTERLACE_SQL_SQL_BINDER_H
 #define INTERLACE_SQL_SQL_BINDER_H
 
-#include "duck/duck_connection.h"
+#include "duck/duck_parser.h"
 #include "sql/sql_facts.h"
 #include "sql/sql_text.h"
 
 typedef struct SqlBinder SqlBinder;
 
-/* `root`: where relative names of files begin. */
+/* For queries that read tables alone, on the parser's engine, whose start costs more than everything else here: it may
+ * read no file. Closed before the parser. */
+MUST_CHECK Status sql_binder_open_beside(DuckParser *parser, SqlBinder **binder_out, Error *err);
+/* For queries that read files of this machine too, which are looked at as far as their columns go. `root`: where
+ * relative names of files begin. */
 MUST_CHECK Status sql_binder_open(Str root, SqlBinder **binder_out, Error *err);
 void sql_binder_close(SqlBinder *binder); /* NULL is fine */
 DEFINE_AUTO(SqlBinder, sql_binder, sql_binder_close)

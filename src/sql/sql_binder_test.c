@@ -15,7 +15,7 @@ static int setup(void **state) {
     Bound *bound = heap_alloc_zeroed(1, sizeof *bound);
     bound->fixture = *state;
     *state = bound;
-    return failed(sql_binder_open(STR("/"), &bound->binder, &bound->fixture->err)) ? 1 : 0;
+    return failed(sql_binder_open_beside(bound->fixture->parser, &bound->binder, &bound->fixture->err)) ? 1 : 0;
 }
 
 static int teardown(void **state) {
@@ -95,6 +95,20 @@ static void test_what_only_a_warehouse_can_tell_is_undecided(void **state) {
     check_failure(*state, "SELECT * FROM 'nothing.parquet'", SQL_BIND_UNDECIDED, "", 0);
 }
 
+static void test_only_a_binder_of_its_own_looks_at_files(void **state) {
+    Bound *bound = *state;
+    SqlFixture *f = bound->fixture;
+    static const char sql[] = "SELECT filename, size FROM read_text('/proc/version')";
+    check_failure(bound, sql, SQL_BIND_UNDECIDED, "", 28);
+
+    SqlBinder *beside = bound->binder;
+    assert_false(failed(sql_binder_open(STR("/"), &bound->binder, &f->err)));
+    check_columns(bound, sql, "filename VARCHAR, size BIGINT");
+    check_columns(bound, "SELECT id FROM orders", "id INTEGER");
+    sql_binder_close(bound->binder);
+    bound->binder = beside;
+}
+
 static void test_a_setting_of_the_engine_counts_and_an_unknown_one_does_not_harm(void **state) {
     Bound *bound = *state;
     sql_binder_set(bound->binder, STR("no_such_setting"), STR("1"));
@@ -170,6 +184,7 @@ int main(void) {
         cmocka_unit_test(test_columns_have_the_types_that_the_engine_gives),
         cmocka_unit_test(test_a_failure_names_what_is_wrong_and_where),
         cmocka_unit_test(test_what_only_a_warehouse_can_tell_is_undecided),
+        cmocka_unit_test(test_only_a_binder_of_its_own_looks_at_files),
         cmocka_unit_test(test_a_text_that_is_compared_with_another_type_is_wrong),
         cmocka_unit_test(test_what_the_engine_need_not_cast_row_by_row_is_not_wrong),
         cmocka_unit_test(test_a_setting_of_the_engine_counts_and_an_unknown_one_does_not_harm),

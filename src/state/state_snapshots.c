@@ -2,7 +2,14 @@
 
 #include "base/test_hooks.h"
 
-static void read_snapshot(sqlite3_stmt *row, Arena *arena, void *rows) {
+typedef struct SnapshotRows {
+    SnapshotVec snapshots;
+    SnapshotIsRead *is_read; /* NULL: all are */
+    const void *context;
+} SnapshotRows;
+
+static void read_snapshot(sqlite3_stmt *row, Arena *arena, void *target) {
+    SnapshotRows *rows = target;
     int column = 0;
     Snapshot snapshot = {0};
     snapshot.name = state_column_text(row, column++, arena);
@@ -11,8 +18,6 @@ static void read_snapshot(sqlite3_stmt *row, Arena *arena, void *rows) {
     snapshot.local_fingerprint = state_column_text(row, column++, arena);
     snapshot.metadata_hash = state_column_text(row, column++, arena);
     snapshot.physical_hash = state_column_text(row, column++, arena);
-    snapshot.definition_sql = state_column_text(row, column++, arena);
-    snapshot.definition_source = state_column_text(row, column++, arena);
     snapshot.physical_catalog = state_column_text(row, column++, arena);
     snapshot.physical_schema = state_column_text(row, column++, arena);
     snapshot.physical_name = state_column_text(row, column++, arena);
@@ -23,24 +28,37 @@ static void read_snapshot(sqlite3_stmt *row, Arena *arena, void *rows) {
     snapshot.verified_at = state_column_int(row, column++);
     snapshot.released_at = state_column_int(row, column++);
     snapshot.columns_json = state_column_text(row, column++, arena);
-    snapshot.config_json = state_column_text(row, column++, arena);
     snapshot.physical_objects = state_column_text(row, column++, arena);
-    snapshot_vec_push(arena, rows, snapshot);
+    if (rows->is_read == NULL || rows->is_read(rows->context, snapshot.name, snapshot.fingerprint)) {
+        snapshot.definition_sql = state_column_text(row, column++, arena);
+        snapshot.definition_source = state_column_text(row, column++, arena);
+        snapshot.config_json = state_column_text(row, column++, arena);
+    }
+    snapshot_vec_push(arena, &rows->snapshots, snapshot);
+}
+
+Status state_load_snapshots_for(StateStore *store, SnapshotIsRead *is_read, const void *context, Arena *arena,
+                                SnapshotVec *snapshots_out, Error *err) {
+    int64_t count;
+    TRY(state_query_int(store, "SELECT count(*) FROM snapshots", NO_VALUES, &count, err));
+    SnapshotRows rows = {
+        .snapshots = {.items = ARENA_NEW_ARRAY(arena, Snapshot, (size_t)count), .capacity = (size_t)count},
+        .is_read = is_read,
+        .context = context,
+    };
+    TRY(state_query(store,
+                    "SELECT name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"
+                    " physical_catalog, physical_schema, physical_name, is_view, change_category, engine, created_at,"
+                    " verified_at, released_at, columns_json, physical_objects,"
+                    " definition_sql, definition_source, config_json"
+                    " FROM snapshots",
+                    NO_VALUES, read_snapshot, arena, &rows, err));
+    *snapshots_out = rows.snapshots;
+    return OK;
 }
 
 Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err) {
-    int64_t count;
-    TRY(state_query_int(store, "SELECT count(*) FROM snapshots", NO_VALUES, &count, err));
-    SnapshotVec snapshots = {.items = ARENA_NEW_ARRAY(arena, Snapshot, (size_t)count), .capacity = (size_t)count};
-    TRY(state_query(store,
-                    "SELECT name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"
-                    " definition_sql, definition_source, physical_catalog, physical_schema, physical_name, is_view,"
-                    " change_category, engine, created_at, verified_at, released_at, columns_json,"
-                    " config_json, physical_objects"
-                    " FROM snapshots",
-                    NO_VALUES, read_snapshot, arena, &snapshots, err));
-    *snapshots_out = snapshots;
-    return OK;
+    return state_load_snapshots_for(store, NULL, NULL, arena, snapshots_out, err);
 }
 
 /* A snapshot that is built again keeps the moment of its release: gc's grace counts from there. */

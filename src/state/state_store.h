@@ -60,6 +60,12 @@ DEFINE_VEC(SnapshotVec, snapshot_vec, Snapshot)
 bool snapshot_has_view(const Snapshot *snapshot);
 
 MUST_CHECK Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapshots_out, Error *err);
+
+/* Whether a caller needs what defined a version: definition_sql, definition_source, config_json, most of a record. */
+typedef bool SnapshotIsRead(const void *context, Str name, Str fingerprint);
+/* As state_load_snapshots, but these three are empty where nobody reads them. */
+MUST_CHECK Status state_load_snapshots_for(StateStore *store, SnapshotIsRead *is_read, const void *context,
+                                           Arena *arena, SnapshotVec *snapshots_out, Error *err);
 MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot,
                                         Error *err); /* insert or replace */
 MUST_CHECK Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at,

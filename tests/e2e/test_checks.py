@@ -1,6 +1,8 @@
 """Checks and contracts: spec 05 §1–6, spec 01 §11. Names carry the number of the line they show."""
 
 import os
+import signal
+import time
 
 import pytest
 
@@ -59,6 +61,9 @@ def test_05_1_1_all_forms_mean_the_same_in_sql_and_python(project):
         ("{type: range, column: id}", "range"),
         ("{pattern: {column: id, regex: '('}}", "("),
         ("{expression: {expression: 'id >'}}", "expression"),
+        ("{expression: {expression: 'id > 0) OR (true'}}", "bracket"),
+        ("{not_null: {column: id, where: '(id > 0'}}", "bracket"),
+        ("{not_null: {column: id, columns: [id]}}", "columns"),
         ("{freshness: {column: id, max_age: soon}}", "soon"),
         ("{accepted_values: {column: id}}", "values"),
         ("{relationships: {column: id, to: nowhere, field: id}}", "nowhere"),
@@ -476,13 +481,70 @@ def test_checks_run_can_stop_early_and_tells_what_was_skipped(project):
     project.write({"models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT 1 AS id"})
     project.ok("apply")
     project.write({"models/a.sql": bad, "models/b.sql": bad, "models/c.sql": bad})
-    result = project.run("checks", "run", "--json=full", "--fail-fast")
+    result = project.run("checks", "run", "--json=full", "--fail-fast", "--parallelism", "1")
     assert result.code == 1
     full = result.json
     assert [outcome["model"] for outcome in full["outcomes"]] == ["a"]
     assert full["skipped"] == ["b", "c"]
     assert (full["passed"], full["total"], full["blocked"]) == (0, 1, True)
     assert len(project.json("checks", "run", code=1)) == 2
+
+
+def test_05_5_checks_run_leaves_out_what_is_not_delivered_in_that_environment(project):
+    checked = (
+        "/* interlace: {materialise: table, target: out.main.t, checks: [{row_count: {min: 1}}]} */ SELECT 1 AS id"
+    )
+    project.write({"interlace.yaml": "attach: {out: out.duckdb}\n", "models/t.sql": checked})
+    project.ok("apply")
+    project.ok("apply", "-e", "dev")
+    assert project.ok("checks", "run").stdout == "passed t.row_count\nChecks: 1/1 passed against 'prod'.\n"
+    told = project.ok("checks", "run", "-e", "dev").stdout
+    assert told == "skip   t — not delivered in 'dev'\nChecks: 0/0 passed against 'dev'.\n"
+
+
+MEETS_ANOTHER = """import pathlib
+import time
+
+from interlace import check
+
+
+@check(model='{own}')
+def meets(rows):
+    pathlib.Path('{own}_is_here').touch()
+    until = time.monotonic() + {seconds}
+    while time.monotonic() < until:
+        if pathlib.Path('{other}_is_here').exists():
+            return True
+        time.sleep(0.01)
+    return False
+"""
+
+
+def test_05_5_checks_run_looks_at_as_many_models_at_once_as_it_is_told(project):
+    """Each check passes only when the other one runs beside it; what is told stays in the order of the models."""
+    project.write({"models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    for own, other in ("ab", "ba"):
+        project.write({f"models/{own}_checks.py": MEETS_ANOTHER.format(own=own, other=other, seconds=30)})
+    outcomes = project.json("checks", "run", "--parallelism", "2")
+    assert [(o["model"], o["status"]) for o in outcomes] == [("a", "passed"), ("b", "passed")]
+
+
+def test_05_5_checks_run_ends_at_once_when_it_is_interrupted(project):
+    project.write({"models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT 1 AS id"})
+    project.ok("apply")
+    slow = (
+        "/* interlace: {checks: [{sql: {query: 'SELECT 1 FROM range(100000000000) r, {table} WHERE r.range < 0'}}]} */"
+    )
+    here = "import pathlib\n\nfrom interlace import check\n\n\n@check(model='b')\ndef begun(rows):\n    pathlib.Path('begun').touch()\n"
+    project.write({"models/a.sql": f"{slow} SELECT 1 AS id", "models/checks.py": here})
+    run = project.spawn("checks", "run", "--parallelism", "2")
+    while not project.exists("begun"):
+        assert run.poll() is None
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=60) == 130
+    assert project.json("checks", "list") == []
 
 
 def test_the_history_tells_the_command_and_its_kind(project):

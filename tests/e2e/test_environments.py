@@ -158,6 +158,30 @@ def test_a_dropped_environment_leaves_no_schema_and_can_come_back(two):
     assert two.query("SELECT v FROM b", env="dev") == [[2]]
 
 
+@pytest.mark.parametrize(
+    ("hook", "is_dropped"),
+    [
+        ("state.intent_begin", False),
+        ("state.intent_begun", True),
+        ("promotion.intended", True),
+        ("promotion.view", True),
+        ("promotion.view=kill@2", True),
+        ("promotion.moved", True),
+        ("state.intent_commit", True),
+        ("state.intent_committed", True),
+    ],
+)
+def test_a_drop_that_is_killed_leaves_the_environment_whole_or_nothing_of_it(two, hook, is_dropped):
+    two.ok("apply", "-e", "dev")
+    assert two.run("env", "drop", "dev", env={"INTERLACE_HOOK": hook if "=" in hook else f"{hook}=kill"}).code == -9
+    names = {environment["name"] for environment in two.json("env", "list")}
+    assert names == ({"prod"} if is_dropped else {"prod", "dev"})
+    schemas = two.sql("SELECT count(*) FROM duckdb_schemas() WHERE schema_name LIKE 'dev%'")
+    assert schemas == [(0 if is_dropped else 1,)]
+    assert is_dropped or two.query("SELECT v FROM b", env="dev") == [[2]]
+    assert two.query("SELECT v FROM b") == [[2]]
+
+
 def test_a_schema_that_holds_something_else_is_kept_and_named(two):
     two.ok("apply", "-e", "dev")
     two.load("CREATE TABLE dev__main.mine AS SELECT 7 AS x", ".interlace/warehouse.duckdb")

@@ -113,6 +113,10 @@ def test_05_7_columns_of_external_tables_are_the_warehouses_and_are_remembered(p
         assert columns(project, "m") == known
         assert [row["column"] for row in project.json("impact", "m.kind")["impacted"]] == ["k"]
         assert "it has id, kind" in project.fails("impact", "m.nosuch").stderr
+    project.load("ALTER TABLE raw.events RENAME kind TO sort", warehouse)
+    assert columns(project, "m") == {"id": ["raw.events.id"], "sort": ["raw.events.sort"]}
+    project.load("DROP TABLE raw.events", warehouse)
+    assert project.json("lineage", "m", "-c")["opaque"]
 
 
 def test_05_7_lineage_that_is_remembered_follows_every_change(project):

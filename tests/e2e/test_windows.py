@@ -395,6 +395,31 @@ def test_02_12_restate_names_what_it_leaves_stale(june):
     assert "totals" in june.ok("restate", "-s", "m", "--start", "2026-06-10", "--end", "2026-06-11").stderr
 
 
+def test_02_12_a_view_is_stale_when_the_table_that_it_reads_is_no_longer_shown(project):
+    project.write(
+        {
+            "models/a.sql": "SELECT 1 AS v",
+            "models/seen.sql": "/* interlace: {materialise: view} */ SELECT v FROM a",
+            "models/inlined.sql": "/* interlace: {materialise: ephemeral} */ SELECT v FROM a",
+            "models/through.sql": "/* interlace: {materialise: view} */ SELECT v FROM inlined",
+            "models/kept.sql": "SELECT v FROM seen",
+        }
+    )
+    project.ok("apply")
+    project.ok("apply", "-e", "dev")
+    stale = ["kept", "seen", "through"]
+    assert sorted(project.json("run", "-s", "a")["tasks"]["stale"]) == ["kept"]  # its views see the same table
+    assert sorted(project.json("run", "-e", "dev", "-s", "a")["tasks"]["stale"]) == stale  # dev has a copy now
+    project.write({"models/a.sql": "SELECT 2 AS v"})
+    assert sorted(project.json("run", "-s", "a", "--dry-run")["stale"]) == stale
+    assert "left stale" in project.ok("run", "-s", "a", "--dry-run").stdout
+    assert "left stale" in project.ok("run", "-s", "a").stderr
+    assert project.query("SELECT a.v, seen.v FROM a, seen") == [[2, 1]]
+    assert sorted(project.json("run", "-s", "a")["tasks"]["stale"]) == stale  # as long as nobody takes them along
+    assert project.json("run", "-s", "a+")["tasks"]["stale"] == []
+    assert project.query("SELECT a.v, seen.v, through.v, kept.v FROM a, seen, through, kept") == [[2, 2, 2, 2]]
+
+
 # ---- batch: auto
 
 
