@@ -27,6 +27,7 @@ typedef struct CampaignWork {
     Campaign *campaign;
     StateLock *lock;
     BatchTaskVec tasks;
+    IndexVec *reads;           /* a vector a task: those without which it cannot be done */
     atomic_bool is_stopped;    /* cancelled by another command: statements are interrupted */
     atomic_bool takes_no_more; /* paused */
     int64_t looked_us;         /* the driving thread's */
@@ -185,12 +186,25 @@ static Status carry_out(CampaignWork *work, BatchTask *task, Error *err) {
     return test_hook("campaign.batch_done", err);
 }
 
+static bool can_be_done(const CampaignWork *work, size_t index) {
+    for (size_t i = 0; i < work->reads[index].count; i++) {
+        if (!str_equal(work->tasks.items[work->reads[index].items[i]].record.state, STR("done"))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A batch that failed stops only those that read it: to the schedule it is done with. */
 static TaskVerdict run_batch(void *context, size_t index, bool is_alone) {
     CampaignWork *work = context;
     BatchTask *task = &work->tasks.items[index];
     look_at_state(work);
     if (atomic_load(&work->takes_no_more) || is_stopping(work)) {
         return VERDICT_TASK_CANCELLED;
+    }
+    if (!can_be_done(work, index)) {
+        return VERDICT_TASK_DONE;
     }
     error_clear(&task->error);
     if (!failed(carry_out(work, task, &task->error))) {
@@ -200,7 +214,7 @@ static TaskVerdict run_batch(void *context, size_t index, bool is_alone) {
         return VERDICT_TASK_CANCELLED;
     }
     bool wants_to_be_alone = engine_error_is_out_of_memory(&task->error) || build_must_be_alone(&task->error);
-    return wants_to_be_alone && !is_alone ? VERDICT_TASK_AGAIN_ALONE : VERDICT_TASK_FAILED;
+    return wants_to_be_alone && !is_alone ? VERDICT_TASK_AGAIN_ALONE : VERDICT_TASK_DONE;
 }
 
 /* ---- What waits for what. */
@@ -250,24 +264,33 @@ static bool reads_batch(const BatchTask *reader, const BatchTask *read) {
     return range.start < read->record.window.end && read->record.window.start < range.end;
 }
 
-/* Rows that go in by key depend on the order of their windows. */
+/* Rows that go in by key depend on the order of their windows, as does a function that reads what is there. */
+static bool is_ordered(const CampaignModel *model) {
+    return model->part != PART_WINDOWED || model->model->key.count > 0 ||
+           target_reads_itself(model->model, &model->target);
+}
+
 static size_t most_at_once(const CampaignModel *model) {
-    bool is_ordered = model->part != PART_WINDOWED || model->model->key.count > 0;
-    return is_ordered ? 1 : (size_t)model->target.concurrency;
+    return is_ordered(model) ? 1 : (size_t)model->target.concurrency;
 }
 
 /* At most so many batches of a model at once: each waits for the one that many places before it. */
-static void need_places(const CampaignWork *work, size_t task, IndexVec *needs) {
+static void need_place(const CampaignWork *work, size_t task, IndexVec *needs, IndexVec *reads) {
     const BatchTask *batch = &work->tasks.items[task];
     size_t at_once = most_at_once(batch->model);
-    if (task >= at_once && work->tasks.items[task - at_once].model == batch->model) {
-        index_vec_push(work->campaign->arena, needs, task - at_once);
+    if (task < at_once || work->tasks.items[task - at_once].model != batch->model) {
+        return;
+    }
+    index_vec_push(work->campaign->arena, needs, task - at_once);
+    if (is_ordered(batch->model)) {
+        index_vec_push(work->campaign->arena, reads, task - at_once);
     }
 }
 
-static IndexVec *find_needs(const CampaignWork *work) {
+static IndexVec *find_needs(CampaignWork *work) {
     Campaign *campaign = work->campaign;
     IndexVec *needs = ARENA_NEW_ARRAY(campaign->arena, IndexVec, work->tasks.count);
+    work->reads = ARENA_NEW_ARRAY(campaign->arena, IndexVec, work->tasks.count);
     for (size_t t = 0; t < work->tasks.count; t++) {
         const BatchTask *reader = &work->tasks.items[t];
         bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
@@ -276,9 +299,10 @@ static IndexVec *find_needs(const CampaignWork *work) {
             const BatchTask *read = &work->tasks.items[other];
             if (is_read[read->model - campaign->models] && reads_batch(reader, read)) {
                 index_vec_push(campaign->arena, &needs[t], other);
+                index_vec_push(campaign->arena, &work->reads[t], other);
             }
         }
-        need_places(work, t, &needs[t]);
+        need_place(work, t, &needs[t], &work->reads[t]);
     }
     return needs;
 }

@@ -170,12 +170,12 @@ const Command command_table[] = {
      .details = "Incremental models fill what is missing of the range; without bounds the latest complete window.\n"
                 "Other models are built once by their own strategy. Checks gate, then the environment moves.",
      .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(CATCH_UP) | O(BATCH) | O(CONCURRENCY) |
-                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(ORDER) | O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(AUDIT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "restate", .summary = "Build the selected models again, whatever is filled", .run = command_restate,
      .details = "As run, but windows of the range are done again even if they are filled.",
      .options = O(ENV) | O(PATH) | SELECTION | O(START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(ORDER) |
-                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
+                O(PARALLELISM) | O(KEEP_GOING) | O(STRICT) | O(AUDIT) | O(NOTE) | O(DRY_RUN) | O(JSON_OR_LINES)},
 
     {.name = "intervals", .summary = "Show which windows of a model are filled", .run = command_intervals,
      .arguments = {{"MODEL", .summary = "An incremental model"}},

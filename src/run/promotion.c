@@ -313,10 +313,12 @@ Status recovery_finish_if_needed(Session *session, Error *err) {
     StateStore *state = NULL;
     TRY(session_state_for_reading(session, &state, err));
     IntentVec intents = {0};
+    CampaignRecordVec campaigns = {0};
     bool has_drafts;
     TRY(state_load_intents(state, arena, &intents, err));
+    TRY(state_campaigns_interrupted(state, arena, &campaigns, err));
     TRY(state_has_drafts(state, &has_drafts, err));
-    if (intents.count == 0 && !has_drafts) {
+    if (intents.count + campaigns.count == 0 && !has_drafts) {
         return OK;
     }
     TRY(session_state_for_writing(session, &state, err));

@@ -341,8 +341,7 @@ static bool has_parameter_of_itself(const PythonDefinition *python) {
     return false;
 }
 
-/* As `this` or `cursor`, or, of an external table, by its name. */
-static bool reads_itself(const Model *model, const BuildTarget *target) {
+bool target_reads_itself(const Model *model, const BuildTarget *target) {
     if (model->kind == MODEL_PYTHON) {
         return has_parameter_of_itself(model->python);
     }
@@ -357,7 +356,7 @@ static bool reads_itself(const Model *model, const BuildTarget *target) {
 /* A window that reads what the one before it has written waits for it. */
 static int64_t batches_at_once(const Targets *targets, const Model *model, const BuildTarget *target) {
     int64_t asked = targets->request->concurrency, own = model->concurrency;
-    if (reads_itself(model, target)) {
+    if (target_reads_itself(model, target)) {
         return 1;
     }
     int64_t most = own == 0 || (asked > 0 && asked < own) ? asked : own;

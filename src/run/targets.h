@@ -12,15 +12,15 @@
 typedef struct BuildTarget {
     SqlRelation relation;
     int64_t revision;
-    bool is_aside;                 /* rows beside a version's own (backfill/): nothing is recorded of them but the ledger */
-    SqlRelation checked;           /* … and what their checks look at: that version with these rows in it */
-    bool is_external;              /* a table of another database, which is never dropped */
-    bool is_gated;                 /* a terminal model that does not deliver in this environment */
-    bool is_there;                 /* holds checked rows of this very version: the strategy goes on from them */
-    bool is_served;                /* some environment shows it: every commit is visible to readers */
-    bool is_recorded;              /* of a gated one: this version is known, perhaps by its delivery elsewhere */
-    bool is_shown;                 /* of a terminal model: an environment has this very version */
-    TimeUs last_shown;             /* … when an environment last took over a version of it; 0: never */
+    bool is_aside;       /* rows beside a version's own (backfill/): nothing is recorded of them but the ledger */
+    SqlRelation checked; /* … and what their checks look at: that version with these rows in it */
+    bool is_external;    /* a table of another database, which is never dropped */
+    bool is_gated;       /* a terminal model that does not deliver in this environment */
+    bool is_there;       /* holds checked rows of this very version: the strategy goes on from them */
+    bool is_served;      /* some environment shows it: every commit is visible to readers */
+    bool is_recorded;    /* of a gated one: this version is known, perhaps by its delivery elsewhere */
+    bool is_shown;       /* of a terminal model: an environment has this very version */
+    TimeUs last_shown;   /* … when an environment last took over a version of it; 0: never */
     const Snapshot *last_delivery; /* of a terminal model, to its present place; NULL: none yet */
     SqlRelation previous;          /* what `this` and `cursor` of a Python model read; empty name: nothing yet */
     SqlRelation seed;              /* copied into `relation` first; empty name: none */
@@ -52,6 +52,10 @@ MUST_CHECK Status targets_decide(StateStore *state, const TargetRequest *request
 
 /* As relation_map_from_plan, but a task's relation is that of its target. */
 RelationMap relation_map_from_targets(const Plan *plan, const BuildTarget *targets, Arena *arena);
+
+/* The model reads what its earlier windows have written: as `this` or `cursor`, or, of an external table, by its name.
+ */
+bool target_reads_itself(const Model *model, const BuildTarget *target);
 
 LedgerKey ledger_key(const Model *model, SqlRelation relation);
 
