@@ -19,11 +19,11 @@ typedef struct CampaignOptions {
     int64_t
         concurrency; /* most batches at once, in all and of each model without a number of its own; 0: one a model */
     bool newest_first;
-    bool gaps;          /* only windows that are not filled; else all of the range */
-    bool skips_audit;   /* no report */
-    bool publishes;     /* at once, when nothing speaks against it */
-    bool allow_refused; /* without the refused models */
-    bool no_stale;      /* models left stale are an error */
+    bool gaps;                             /* only windows that are not filled; else all of the range */
+    bool skips_audit;                      /* no report */
+    bool publishes;                        /* at once, when nothing speaks against it */
+    bool allow_refused;                    /* without the refused models */
+    bool no_stale;                         /* models left stale are an error */
     int64_t max_us, max_rows, max_windows; /* refused when more is expected, paused when it takes more; 0: none */
     Str note;
 } CampaignOptions;

@@ -1,7 +1,7 @@
 #include "cli/apply_json.h"
+#include "cli/backfill_text.h"
 #include "cli/check_text.h"
 #include "cli/cli.h"
-#include "cli/backfill_text.h"
 #include "cli/commands.h"
 #include "cli/model_text.h"
 #include "cli/plan_text.h"

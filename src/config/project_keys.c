@@ -288,10 +288,10 @@ const KeyTable project_keys = {
 /* clang-format on */
 
 static const KeyTable *const reference_sections[] = {
-    &project_keys,  &engine_keys,  &secret_keys,    &http_connection_keys, &postgres_connection_keys,
-    &var_keys,      &python_keys,  &input_keys,     &input_option_keys,    &notify_keys, &cdc_keys,
-    &stream_keys,   &service_keys, &scheduler_keys, &retention_keys,       &transfer_keys,
-    &ducklake_keys,
+    &project_keys,  &engine_keys,   &secret_keys,  &http_connection_keys, &postgres_connection_keys,
+    &var_keys,      &python_keys,   &input_keys,   &input_option_keys,    &notify_keys,
+    &cdc_keys,      &stream_keys,   &service_keys, &scheduler_keys,       &retention_keys,
+    &transfer_keys, &ducklake_keys,
 };
 
 void project_config_write_reference(StrBuf *out) {

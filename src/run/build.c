@@ -111,8 +111,7 @@ static Status commit_and_record(Build *build, bool is_verified, Error *err) {
 /* Rows that would spoil something: readers see them, or what was there before would be lost with them. */
 static bool must_roll_back(const Build *build) {
     return build->target.is_served || build->target.is_there || build->target.is_external || build->target.is_aside ||
-           build->window != NULL ||
-           build->target.seed.name.size > 0;
+           build->window != NULL || build->target.seed.name.size > 0;
 }
 
 /* A blocked table that no environment serves is kept, unverified, so that its rows can be looked at: it is never
