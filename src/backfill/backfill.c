@@ -94,6 +94,34 @@ static Status publish_locked(Campaign *campaign, const PublishOptions *options, 
 
 /* ---- Work. */
 
+static Status rebase_locked(Campaign *campaign, StateLock *lock, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    size_t count = 0;
+    if (failed(campaign_take_back_moved(campaign, lock, &count, &err)) ||
+        (count > 0 && failed(move_to(campaign->state, campaign->id, CAMPAIGN_RUNNING, "rebased", &err)))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    session_note(campaign->session, "%zu batch(es) of campaign %lld are computed anew", count, (long long)campaign->id);
+    return count > 0 ? campaign_work(campaign, lock, faults) : OK;
+}
+
+/* Only of what waits to be published. */
+static Status rebase(Campaign *campaign, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    StateLock *lock = NULL;
+    if (!str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
+        return OK;
+    }
+    if (failed(take_lock(campaign->state, campaign->id, &lock, &err))) {
+        error_list_take(faults, &err);
+        return FAILED;
+    }
+    Status status = rebase_locked(campaign, lock, faults);
+    state_lock_release(lock);
+    return status;
+}
+
 static Status work_and_publish(Campaign *campaign, int64_t lock_timeout_us, ErrorList *faults) {
     AUTO(error) Error err = {0};
     StateLock *lock = NULL;
@@ -213,6 +241,7 @@ Status backfill_publish(Session *session, int64_t id, const PublishOptions *opti
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
+    TRY(options->rebases ? rebase(campaign, faults) : OK);
     if (failed(publish_locked(campaign, options, &err))) {
         error_list_take(faults, &err);
         return FAILED;

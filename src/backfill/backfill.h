@@ -23,6 +23,7 @@ MUST_CHECK Status backfill_audit_again(Session *session, int64_t id, ErrorList *
 
 typedef struct PublishOptions {
     Str note;        /* empty: the one that the campaign has */
+    bool rebases;    /* windows that have moved since the audit are computed anew first */
     StrVec accepted; /* thresholds that need not hold: `model.measure` */
     int64_t lock_timeout_us;
 } PublishOptions;

@@ -102,14 +102,20 @@ static Status check_audited(const Publication *publication, Error *err) {
 }
 
 static Status check_published(const Publication *publication, Error *err) {
-    StrVec moved = {0};
+    IndexVec moved = {0};
+    StrVec texts = {0};
     int64_t id = publication->campaign->id;
     TRY(campaign_find_moved(publication->campaign, publication->connection, &publication->batches, publication->arena,
                             &moved, err));
     if (moved.count == 0) {
         return OK;
     }
-    Str names = str_join(publication->arena, moved.items, moved.count, STR(", "));
+    for (size_t i = 0; i < moved.count; i++) {
+        str_vec_push(publication->arena, &texts,
+                     campaign_batch_text(publication->campaign, &publication->batches.items[moved.items[i]],
+                                         publication->arena));
+    }
+    Str names = str_join(publication->arena, texts.items, texts.count, STR(", "));
     (void)error_set(err, ERROR_PLAN,
                     "campaign %lld is not published: these windows have moved since it was audited: " STR_FMT,
                     (long long)id, STR_ARG(names));

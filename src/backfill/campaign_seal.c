@@ -46,18 +46,22 @@ Status campaign_seal(Campaign *campaign, StateLock *lock, CampaignState from, bo
 }
 
 Status campaign_find_moved(const Campaign *campaign, EngineConnection *connection,
-                           const CampaignBatchRecordVec *batches, Arena *arena, StrVec *moved_out, Error *err) {
+                           const CampaignBatchRecordVec *batches, Arena *arena, IndexVec *moved_out, Error *err) {
     for (size_t i = 0; i < batches->count; i++) {
         const CampaignBatchRecord *batch = &batches->items[i];
-        const CampaignModel *model = campaign_find_model(campaign, batch->model);
-        bool is_window = batch->window.start < batch->window.end;
         Str content;
-        TRY(published_content(campaign, connection, model, batch->window, arena, &content, err));
+        TRY(published_content(campaign, connection, campaign_find_model(campaign, batch->model), batch->window, arena,
+                              &content, err));
         if (!str_equal(content, batch->published)) {
-            Str window = is_window ? window_format(arena, model->target.grain, batch->window) : STR("(whole)");
-            str_vec_push(arena, moved_out,
-                         str_format(arena, STR_FMT " " STR_FMT, STR_ARG(model->model->name), STR_ARG(window)));
+            index_vec_push(arena, moved_out, i);
         }
     }
     return OK;
+}
+
+Str campaign_batch_text(const Campaign *campaign, const CampaignBatchRecord *batch, Arena *arena) {
+    const CampaignModel *model = campaign_find_model(campaign, batch->model);
+    bool is_window = batch->window.start < batch->window.end;
+    Str window = is_window ? window_format(arena, model->target.grain, batch->window) : STR("(whole)");
+    return str_format(arena, STR_FMT " " STR_FMT, STR_ARG(batch->model), STR_ARG(window));
 }

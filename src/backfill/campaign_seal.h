@@ -7,10 +7,11 @@
 /* From RUNNING, or from AUDITED once more, to AUDITED: with the report, unless it is not wanted. */
 MUST_CHECK Status campaign_seal(Campaign *campaign, StateLock *lock, CampaignState from, bool with_report, Error *err);
 
-/* Windows of published rows, or whole models, that are not what they were when the campaign was sealed; a line each:
- * "m 2026-08-03". Empty: none. In the transaction that is open on `connection`, or outside of any. */
+/* Batches whose published rows are not what they were when the campaign was sealed. In the transaction that is open on
+ * `connection`, or outside of any. */
 MUST_CHECK Status campaign_find_moved(const Campaign *campaign, EngineConnection *connection,
-                                      const CampaignBatchRecordVec *batches, Arena *arena, StrVec *moved_out,
+                                      const CampaignBatchRecordVec *batches, Arena *arena, IndexVec *moved_out,
                                       Error *err);
+Str campaign_batch_text(const Campaign *campaign, const CampaignBatchRecord *batch, Arena *arena); /* "m 2026-08-03" */
 
 #endif

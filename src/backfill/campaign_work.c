@@ -254,14 +254,15 @@ static const WindowScan *find_cut(const CampaignModel *model, const CampaignMode
     return tables == 0 ? cut : NULL;
 }
 
-static bool reads_batch(const BatchTask *reader, const BatchTask *read) {
-    const WindowScan *cut = find_cut(reader->model, read->model);
-    if (cut == NULL || reader->model->part != PART_WINDOWED || read->model->part != PART_WINDOWED ||
-        !str_equal_fold(cut->scan.column, read->model->model->time_column)) {
+/* A batch of `reader`, which reads rows of `read`, over one of its batches. */
+static bool reads_batch(const CampaignModel *reader, Window window, const CampaignModel *read, Window other) {
+    const WindowScan *cut = find_cut(reader, read);
+    if (cut == NULL || reader->part != PART_WINDOWED || read->part != PART_WINDOWED ||
+        !str_equal_fold(cut->scan.column, read->model->time_column)) {
         return true;
     }
-    Window range = window_scan_range(cut, reader->record.window);
-    return range.start < read->record.window.end && read->record.window.start < range.end;
+    Window range = window_scan_range(cut, window);
+    return range.start < other.end && other.start < range.end;
 }
 
 /* Rows that go in by key depend on the order of their windows, as does a function that reads what is there. */
@@ -297,7 +298,8 @@ static IndexVec *find_needs(CampaignWork *work) {
         find_upstreams(campaign, reader->model->model, is_read);
         for (size_t other = 0; other < work->tasks.count; other++) {
             const BatchTask *read = &work->tasks.items[other];
-            if (is_read[read->model - campaign->models] && reads_batch(reader, read)) {
+            if (is_read[read->model - campaign->models] &&
+                reads_batch(reader->model, reader->record.window, read->model, read->record.window)) {
                 index_vec_push(campaign->arena, &needs[t], other);
                 index_vec_push(campaign->arena, &work->reads[t], other);
             }
@@ -474,4 +476,55 @@ Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults) {
     }
     clear_tasks(&work);
     return status;
+}
+
+/* ---- Doing it again. */
+
+/* The batch lies behind those that it may read: models stand in dependency order. */
+static bool reads_stale(const Campaign *campaign, const CampaignBatchRecordVec *batches, size_t reader,
+                        const bool *is_stale, const bool *is_read) {
+    const CampaignBatchRecord *batch = &batches->items[reader];
+    const CampaignModel *model = campaign_find_model(campaign, batch->model);
+    for (size_t i = 0; i < reader; i++) {
+        const CampaignModel *other = campaign_find_model(campaign, batches->items[i].model);
+        bool is_upstream = is_stale[i] && is_read[other - campaign->models];
+        if (is_upstream && reads_batch(model, batch->window, other, batches->items[i].window)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status take_back(Campaign *campaign, StateLock *lock, CampaignBatchRecord *batch, Error *err) {
+    const CampaignModel *model = campaign_find_model(campaign, batch->model);
+    LedgerKey key = ledger_key(model->model, model->audit);
+    batch->state = STR("pending");
+    batch->attempts = 0;
+    if (batch->window.start < batch->window.end) {
+        TRY(state_ledger_remove(campaign->state, lock, &key, batch->window, err));
+    }
+    return state_campaign_put_batch(campaign->state, lock, campaign->id, batch, err);
+}
+
+Status campaign_take_back_moved(Campaign *campaign, StateLock *lock, size_t *count_out, Error *err) {
+    CampaignBatchRecordVec batches = {0};
+    IndexVec moved = {0};
+    *count_out = 0;
+    TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
+    TRY(campaign_find_moved(campaign, campaign->connection, &batches, campaign->arena, &moved, err));
+    bool *is_stale = ARENA_NEW_ARRAY(campaign->arena, bool, batches.count);
+    for (size_t i = 0; i < moved.count; i++) {
+        is_stale[moved.items[i]] = true;
+    }
+    for (size_t i = 0; i < batches.count; i++) {
+        const Model *model = campaign_find_model(campaign, batches.items[i].model)->model;
+        bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
+        find_upstreams(campaign, model, is_read);
+        is_stale[i] = is_stale[i] || reads_stale(campaign, &batches, i, is_stale, is_read);
+        if (is_stale[i]) {
+            TRY(take_back(campaign, lock, &batches.items[i], err));
+            ++*count_out;
+        }
+    }
+    return OK;
 }

@@ -9,4 +9,8 @@
  * campaign that was opened for writing, is running, and whose lock is held. Emits EVENT_MODEL_WINDOW. */
 MUST_CHECK Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults);
 
+/* Of one that is sealed: batches whose published windows have moved since, and those that read them, are to be done
+ * again. `count_out`: how many. The lock is the campaign's. */
+MUST_CHECK Status campaign_take_back_moved(Campaign *campaign, StateLock *lock, size_t *count_out, Error *err);
+
 #endif

@@ -168,6 +168,7 @@ static Status publish_or_revert(Cli *cli, Status (*command)(Session *, int64_t, 
     int64_t id;
     PublishOptions options = {
         .note = invocation_text(cli->invocation, OPTION_NOTE),
+        .rebases = invocation_flag(cli->invocation, OPTION_REBASE),
         .accepted = *invocation_list(cli->invocation, OPTION_ACCEPT),
         .lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT),
     };

@@ -95,6 +95,7 @@ typedef enum OptionId {
     OPTION_HTML,
     OPTION_ACCEPT,
     OPTION_PROBE,
+    OPTION_REBASE,
     OPTION_PLAN,
     OPTION_MAX_TIME,
     OPTION_MAX_ROWS,

@@ -101,6 +101,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_PUBLISH]     = {"publish", 0, OPTION_TYPE_CHOICE, "HOW", "manual", .choices = "auto manual",
                             .summary = "auto publishes when nothing speaks against it; manual waits for `backfill publish`"},
     [OPTION_ALLOW_REFUSED] = {"allow-refused", 0, OPTION_TYPE_FLAG, .summary = "Go on without the models that cannot take part"},
+    [OPTION_REBASE]      = {"rebase", 0, OPTION_TYPE_FLAG, .summary = "First compute windows anew that have moved since the audit"},
     [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one batch of each model unseen, for the estimate"},
     [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
     [OPTION_MAX_TIME]    = {"max-time", 0, OPTION_TYPE_DURATION, "DUR", .summary = "Refuse when it is expected to take longer, pause when it does"},
@@ -213,7 +214,7 @@ const Command command_table[] = {
 
     {.name = "backfill publish", .summary = "Let readers see what a campaign made, all at once", .run = command_backfill_publish,
      .details = "One transaction replaces the windows of all its models. Nothing is computed: what was audited is published.",
-     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(ACCEPT) | O(NOTE) | O(JSON)},
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(ACCEPT) | O(REBASE) | O(NOTE) | O(JSON)},
 
     {.name = "backfill revert", .summary = "Put back the rows that a campaign replaced", .run = command_backfill_revert,
      .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(NOTE) | O(JSON)},

@@ -350,7 +350,7 @@ def test_04_10_7_append_is_refused_and_what_is_left_stale_is_listed(shop):
     assert shop.start("--allow-refused", "--note", "x")["state"] == "audited"
 
 
-def test_04_10_8_a_routine_run_between_audit_and_publication_stops_it(shop):
+def test_04_10_8_a_routine_run_between_audit_and_publication_stops_it(shop, make_project):
     shop.correct()
     shop.start("--batch", "1", "--note", "x")
     shop.change("UPDATE orders SET amount = amount + 1 WHERE CAST(ordered_at AS DATE) = DATE '2026-09-05'")
@@ -361,6 +361,10 @@ def test_04_10_8_a_routine_run_between_audit_and_publication_stops_it(shop):
     assert "these windows have moved since it was audited: fct_daily_sales 2026-09-05" in stopped.stderr
     assert shop.rows() == before
     assert shop.state() == "audited"
+    published = shop.project.ok("backfill", "publish", 1, "--rebase")
+    # The day, the day of the model behind it, and the model that is rebuilt whole.
+    assert "3 batch(es) of campaign 1 are computed anew" in published.stderr
+    assert shop.rows() == fresh_rows(make_project, shop)
 
 
 def test_04_10_9_a_revert_brings_the_old_rows_back(shop):
