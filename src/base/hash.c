@@ -1,7 +1,5 @@
 #include "base/hash.h"
 
-#include "base/sha256.h"
-
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -19,7 +17,7 @@ static void start_sodium(void) {
     }
 }
 
-/* Also chooses the fastest BLAKE2b for this processor. */
+/* Also chooses the fastest BLAKE2b and SHA-256 for this processor. */
 static void ensure_sodium(void) {
     pthread_once(&sodium_once, start_sodium);
 }
@@ -64,18 +62,19 @@ static Str hex_of(Arena *arena, const unsigned char *bytes, size_t size) {
 }
 
 /* Parts [first, count), each but the very first behind a NUL. */
-static void add_parts(Sha256 *hash, const Str *parts, size_t first, size_t count) {
+static void add_parts(crypto_hash_sha256_state *state, const Str *parts, size_t first, size_t count) {
     for (size_t i = first; i < count; i++) {
         if (i > 0) {
-            sha256_add(hash, STR("\0"));
+            crypto_hash_sha256_update(state, (const unsigned char *)"", 1);
         }
-        sha256_add(hash, parts[i]);
+        crypto_hash_sha256_update(state, bytes_of(parts[i]), parts[i].size);
     }
 }
 
-static Str fingerprint_so_far(Arena *arena, Sha256 hash) {
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_digest(hash, digest);
+/* Of a copy of the state, which may go on. */
+static Str fingerprint_so_far(Arena *arena, crypto_hash_sha256_state state) {
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&state, digest);
     return hex_of(arena, digest, FINGERPRINT_DIGITS / 2);
 }
 
@@ -85,21 +84,22 @@ Str fingerprint_of_parts(Arena *arena, const Str *parts, size_t count) {
 }
 
 Str fingerprint_of_more_parts(Arena *arena, const Str *parts, size_t some_count, size_t count, Str *some_out) {
-    Sha256 hash = sha256_begin();
-    add_parts(&hash, parts, 0, some_count);
-    *some_out = fingerprint_so_far(arena, hash);
+    crypto_hash_sha256_state state;
+    ensure_sodium();
+    crypto_hash_sha256_init(&state);
+    add_parts(&state, parts, 0, some_count);
+    *some_out = fingerprint_so_far(arena, state);
     if (some_count == count) {
         return *some_out;
     }
-    add_parts(&hash, parts, some_count, count);
-    return fingerprint_so_far(arena, hash);
+    add_parts(&state, parts, some_count, count);
+    return fingerprint_so_far(arena, state);
 }
 
 Str sha256_hex(Arena *arena, Str text) {
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    Sha256 hash = sha256_begin();
-    sha256_add(&hash, text);
-    sha256_digest(hash, digest);
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    ensure_sodium();
+    crypto_hash_sha256(digest, bytes_of(text), text.size);
     return hex_of(arena, digest, sizeof digest);
 }
 
@@ -116,16 +116,18 @@ Status sha256_of_file(Str path, Arena *arena, Str *hex_out, Error *err) {
         return error_set_errno(err, ERROR_EXECUTION, "cannot read '" STR_FMT "'", STR_ARG(path));
     }
     static const size_t chunk_size = 1 << 16;
-    char *chunk = arena_alloc(scratch, chunk_size);
-    Sha256 hash = sha256_begin();
+    unsigned char *chunk = arena_alloc(scratch, chunk_size);
+    crypto_hash_sha256_state state;
+    ensure_sodium();
+    crypto_hash_sha256_init(&state);
     for (size_t size = fread(chunk, 1, chunk_size, file); size > 0; size = fread(chunk, 1, chunk_size, file)) {
-        sha256_add(&hash, (Str){.ptr = chunk, .size = size});
+        crypto_hash_sha256_update(&state, chunk, size);
     }
     if (ferror(file)) {
         return error_set_errno(err, ERROR_EXECUTION, "cannot read '" STR_FMT "'", STR_ARG(path));
     }
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_digest(hash, digest);
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&state, digest);
     *hex_out = hex_of(arena, digest, sizeof digest);
     return OK;
 }

@@ -1,4 +1,4 @@
-/* Digests (BLAKE2b and randomness are libsodium's). Any thread. */
+/* Digests (libsodium). Any thread. */
 #ifndef INTERLACE_BASE_HASH_H
 #define INTERLACE_BASE_HASH_H
 
