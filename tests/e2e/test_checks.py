@@ -491,7 +491,9 @@ def test_checks_run_can_stop_early_and_tells_what_was_skipped(project):
 
 
 def test_05_5_checks_run_leaves_out_what_is_not_delivered_in_that_environment(project):
-    checked = "/* interlace: {materialise: table, target: out.main.t, checks: [{row_count: {min: 1}}]} */ SELECT 1 AS id"
+    checked = (
+        "/* interlace: {materialise: table, target: out.main.t, checks: [{row_count: {min: 1}}]} */ SELECT 1 AS id"
+    )
     project.write({"interlace.yaml": "attach: {out: out.duckdb}\n", "models/t.sql": checked})
     project.ok("apply")
     project.ok("apply", "-e", "dev")
@@ -531,7 +533,9 @@ def test_05_5_checks_run_looks_at_as_many_models_at_once_as_it_is_told(project):
 def test_05_5_checks_run_ends_at_once_when_it_is_interrupted(project):
     project.write({"models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT 1 AS id"})
     project.ok("apply")
-    slow = "/* interlace: {checks: [{sql: {query: 'SELECT 1 FROM range(100000000000) r, {table} WHERE r.range < 0'}}]} */"
+    slow = (
+        "/* interlace: {checks: [{sql: {query: 'SELECT 1 FROM range(100000000000) r, {table} WHERE r.range < 0'}}]} */"
+    )
     here = "import pathlib\n\nfrom interlace import check\n\n\n@check(model='b')\ndef begun(rows):\n    pathlib.Path('begun').touch()\n"
     project.write({"models/a.sql": f"{slow} SELECT 1 AS id", "models/checks.py": here})
     run = project.spawn("checks", "run", "--parallelism", "2")
