@@ -14,6 +14,7 @@ typedef struct Template {
 
 static const Template templates[] = {
     {STR_INIT("quickstart"), "Three models, SQL and Python, with two checks", NULL},
+    {STR_INIT("backfill"), "Orders with a wrong rule since August, to be corrected by a campaign", NULL},
 };
 
 /* A file of the new project. */

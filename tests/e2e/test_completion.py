@@ -57,7 +57,7 @@ def test_06_5_1_bash_completes_commands_names_and_templates(complete):
     assert complete("interlace pl") == ["plan"]
     assert "list" in complete("interlace env ")
     assert complete("interlace plan -s ") == ["orders", "silver.items", "state:modified", "tag:daily"]
-    assert complete("interlace init --template ") == ["quickstart"]
+    assert complete("interlace init --template ") == ["backfill", "quickstart"]
 
 
 def test_06_5_1_nothing_is_said_outside_of_a_project(complete, tmp_path):
