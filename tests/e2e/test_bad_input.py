@@ -121,7 +121,6 @@ def test_all_faults_of_a_load_are_reported_together_in_the_order_of_files(projec
 @pytest.mark.parametrize(
     ("header", "feature"),
     [
-        ("{audit: {rows: 1%}}", "audit"),
         ("{dialect: postgres}", "dialect"),
     ],
 )
