@@ -7,6 +7,8 @@
 #include "run/notify.h"
 #include "run/physical.h"
 
+#include <math.h>
+
 /* ---- One transaction, under way. */
 
 typedef struct Publication {
@@ -278,6 +280,35 @@ static ChangeRecord record_of(const CampaignRecord *campaign, const CampaignMode
     };
 }
 
+static const ConfigValue *report_of_model(const ConfigValue *report, Str model) {
+    const ConfigValue *models = config_find(report, STR("models"));
+    for (size_t i = 0; models != NULL && i < models->count; i++) {
+        if (str_equal(config_text(models->items[i], STR("name")), model)) {
+            return models->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* The sum that moved most, measured by what it was. */
+static void add_measure(const ConfigValue *report, bool is_revert, ChangeRecord *record) {
+    const ConfigValue *columns = config_find(report_of_model(report, record->model), STR("columns"));
+    double most = 0;
+    for (size_t i = 0; columns != NULL && i < columns->count; i++) {
+        double old, new;
+        const ConfigValue *column = columns->entries[i].value;
+        bool is_measure = str_to_double(config_text(column, STR("sum_old")), &old) &&
+                          str_to_double(config_text(column, STR("sum_new")), &new);
+        double moved = is_measure ? fabs(new - old) / (fabs(old) + fabs(new)) : 0; /* NaN where both are nothing */
+        if (moved > most) {
+            most = moved;
+            record->measure = columns->entries[i].key;
+            record->measure_before = is_revert ? new : old;
+            record->measure_after = is_revert ? old : new;
+        }
+    }
+}
+
 static Status finish(Session *session, int64_t id, StateLock *lock, bool is_revert, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     StateStore *state = NULL;
@@ -286,8 +317,12 @@ static Status finish(Session *session, int64_t id, StateLock *lock, bool is_reve
     CampaignBatchRecordVec batches = {0};
     CampaignLedgerChangeVec ledger = {0};
     ChangeRecordVec records = {0};
+    ConfigValue *report = NULL;
     TRY(session_state_for_writing(session, &state, err));
     TRY(state_load_campaign(state, id, arena, &campaign, err));
+    if (campaign.report_json.size > 0) {
+        TRY(json_read(campaign.report_json, STR("audit"), arena, &report, err));
+    }
     TRY(load_records(state, id, arena, &models, &batches, err));
     for (size_t i = 0; i < models.count; i++) {
         const CampaignModelRecord *model = &models.items[i];
@@ -298,6 +333,7 @@ static Status finish(Session *session, int64_t id, StateLock *lock, bool is_reve
             TRY(add_changes(state, id, model, &batches, is_revert, arena, &ledger, err));
         }
         ChangeRecord record = record_of(&campaign, model, &batches, is_revert, arena);
+        add_measure(report, is_revert, &record);
         notify_choose(session->project, record.environment, record.model, arena, &record.hooks);
         change_record_vec_push(arena, &records, record);
     }

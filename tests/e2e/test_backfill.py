@@ -143,6 +143,8 @@ def test_04_10_1_what_a_campaign_made_is_seen_when_it_is_published_and_not_befor
     assert [(change["kind"], change["note"], change["campaign"]) for change in changes] == [
         ("publication", "discount rule fixed", 1)
     ]
+    assert changes[0]["biggest"]["measure"] == "revenue"
+    assert changes[0]["biggest"]["new"] < changes[0]["biggest"]["old"]
     assert shop.project.ok("plan").stdout.strip() == "No changes for prod."
     shop.project.ok("run")
     assert shop.rows() == new
