@@ -23,11 +23,17 @@ typedef struct BatchTask {
 } BatchTask;
 DEFINE_VEC(BatchTaskVec, batch_task_vec, BatchTask)
 
+/* Those of a model: [first, end) of the batches, and the task that stands for all of them. */
+typedef struct ModelTasks {
+    size_t first, end, barrier;
+} ModelTasks;
+
 typedef struct CampaignWork {
     Campaign *campaign;
     StateLock *lock;
     BatchTaskVec tasks;
     IndexVec *reads;           /* a vector a task: those without which it cannot be done */
+    bool *is_whole;            /* a flag a model: all of its batches are done, known once its barrier was passed */
     atomic_bool is_stopped;    /* cancelled by another command: statements are interrupted */
     atomic_bool takes_no_more; /* paused */
     int64_t looked_us;         /* the driving thread's */
@@ -186,9 +192,14 @@ static Status carry_out(CampaignWork *work, BatchTask *task, Error *err) {
     return test_hook("campaign.batch_done", err);
 }
 
-static bool can_be_done(const CampaignWork *work, size_t index) {
-    for (size_t i = 0; i < work->reads[index].count; i++) {
-        if (!str_equal(work->tasks.items[work->reads[index].items[i]].record.state, STR("done"))) {
+static bool is_done(const CampaignWork *work, size_t task) {
+    return task < work->tasks.count ? str_equal(work->tasks.items[task].record.state, STR("done"))
+                                    : work->is_whole[task - work->tasks.count];
+}
+
+static bool can_be_done(const CampaignWork *work, size_t task) {
+    for (size_t i = 0; i < work->reads[task].count; i++) {
+        if (!is_done(work, work->reads[task].items[i])) {
             return false;
         }
     }
@@ -198,6 +209,10 @@ static bool can_be_done(const CampaignWork *work, size_t index) {
 /* A batch that failed stops only those that read it: to the schedule it is done with. */
 static TaskVerdict run_batch(void *context, size_t index, bool is_alone) {
     CampaignWork *work = context;
+    if (index >= work->tasks.count) {
+        work->is_whole[index - work->tasks.count] = can_be_done(work, index);
+        return VERDICT_TASK_DONE;
+    }
     BatchTask *task = &work->tasks.items[index];
     look_at_state(work);
     if (atomic_load(&work->takes_no_more) || is_stopping(work)) {
@@ -236,31 +251,48 @@ static void find_upstreams(const Campaign *campaign, const Model *model, bool *i
     }
 }
 
-/* The only scan of the upstream's rows that the model has, when windows cut it. NULL: it may read any of them. */
-static const WindowScan *find_cut(const CampaignModel *model, const CampaignModel *upstream) {
-    const WindowScan *cut = NULL;
-    size_t tables = 0;
-    for (size_t i = 0; i < model->model->upstreams.count; i++) {
-        tables += model->model->upstreams.items[i] == upstream->model->index;
+/* By way of a view, or of a query that is inlined. */
+static bool reads_indirectly(const Campaign *campaign, const CampaignModel *model, const CampaignModel *upstream) {
+    bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *other = &campaign->models[i];
+        bool is_between =
+            !campaign_model_has_rows(other) && index_vec_contains(&model->model->upstreams, other->model->index);
+        if (is_between) {
+            find_upstreams(campaign, other->model, is_read);
+        }
+    }
+    return is_read[upstream - campaign->models];
+}
+
+static size_t count_tables(const Model *model, const CampaignModel *upstream) {
+    size_t count = 0;
+    for (size_t i = 0; i < model->facts->tables.count; i++) {
+        count += model->references[i].model == upstream->model->index;
+    }
+    return count;
+}
+
+/* What a window of the model cuts of the upstream's rows, by the column that cuts the upstream's own windows, when that
+ * is all that it reads of them. NULL: it may read any. */
+static const WindowScan *find_cut(const Campaign *campaign, const CampaignModel *model, const CampaignModel *upstream) {
+    bool is_windowed = model->part == PART_WINDOWED && upstream->part == PART_WINDOWED;
+    bool is_once = is_windowed && model->model->kind == MODEL_SQL && count_tables(model->model, upstream) == 1;
+    if (!is_once || reads_indirectly(campaign, model, upstream)) {
+        return NULL;
     }
     for (size_t i = 0; i < model->scans.count; i++) {
         const TimeScan *scan = &model->scans.items[i].scan;
-        const Model *owner = scan->owner;
-        if (owner == model->model && owner->references[scan->table].model == upstream->model->index) {
-            cut = &model->scans.items[i];
-            tables--;
+        bool is_of_upstream =
+            scan->owner == model->model && scan->owner->references[scan->table].model == upstream->model->index;
+        if (is_of_upstream && str_equal_fold(scan->column, upstream->model->time_column)) {
+            return &model->scans.items[i];
         }
     }
-    return tables == 0 ? cut : NULL;
+    return NULL;
 }
 
-/* A batch of `reader`, which reads rows of `read`, over one of its batches. */
-static bool reads_batch(const CampaignModel *reader, Window window, const CampaignModel *read, Window other) {
-    const WindowScan *cut = find_cut(reader, read);
-    if (cut == NULL || reader->part != PART_WINDOWED || read->part != PART_WINDOWED ||
-        !str_equal_fold(cut->scan.column, read->model->time_column)) {
-        return true;
-    }
+static bool reads_window(const WindowScan *cut, Window window, Window other) {
     Window range = window_scan_range(cut, window);
     return range.start < other.end && other.start < range.end;
 }
@@ -288,23 +320,65 @@ static void need_place(const CampaignWork *work, size_t task, IndexVec *needs, I
     }
 }
 
-static IndexVec *find_needs(CampaignWork *work) {
-    Campaign *campaign = work->campaign;
-    IndexVec *needs = ARENA_NEW_ARRAY(campaign->arena, IndexVec, work->tasks.count);
-    work->reads = ARENA_NEW_ARRAY(campaign->arena, IndexVec, work->tasks.count);
-    for (size_t t = 0; t < work->tasks.count; t++) {
-        const BatchTask *reader = &work->tasks.items[t];
-        bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
-        find_upstreams(campaign, reader->model->model, is_read);
-        for (size_t other = 0; other < work->tasks.count; other++) {
-            const BatchTask *read = &work->tasks.items[other];
-            if (is_read[read->model - campaign->models] &&
-                reads_batch(reader->model, reader->record.window, read->model, read->record.window)) {
-                index_vec_push(campaign->arena, &needs[t], other);
-                index_vec_push(campaign->arena, &work->reads[t], other);
+static void need(const CampaignWork *work, size_t task, size_t other, IndexVec *needs) {
+    index_vec_push(work->campaign->arena, &needs[task], other);
+    index_vec_push(work->campaign->arena, &work->reads[task], other);
+}
+
+/* Without a cut each batch of `model` waits for all of `upstream`, by way of one task that stands for them. */
+static void need_upstream(const CampaignWork *work, const ModelTasks *model, const ModelTasks *upstream,
+                          const WindowScan *cut, IndexVec *needs) {
+    for (size_t t = model->first; t < model->end; t++) {
+        if (cut == NULL) {
+            need(work, t, upstream->barrier, needs);
+            continue;
+        }
+        for (size_t other = upstream->first; other < upstream->end; other++) {
+            if (reads_window(cut, work->tasks.items[t].record.window, work->tasks.items[other].record.window)) {
+                need(work, t, other, needs);
             }
         }
+    }
+}
+
+static void need_places(const CampaignWork *work, const ModelTasks *model, IndexVec *needs) {
+    for (size_t t = model->first; t < model->end; t++) {
         need_place(work, t, &needs[t], &work->reads[t]);
+        need(work, model->barrier, t, needs);
+    }
+}
+
+static ModelTasks *find_ranges(const CampaignWork *work) {
+    Campaign *campaign = work->campaign;
+    ModelTasks *ranges = ARENA_NEW_ARRAY(campaign->arena, ModelTasks, campaign->model_count);
+    for (size_t t = 0; t < work->tasks.count; t++) {
+        ModelTasks *range = &ranges[work->tasks.items[t].model - campaign->models];
+        range->first = range->end == 0 ? t : range->first;
+        range->end = t + 1;
+    }
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        ranges[i].barrier = work->tasks.count + i;
+    }
+    return ranges;
+}
+
+/* A vector a task: a batch each, then one for each model that stands for all of its batches. */
+static IndexVec *find_needs(CampaignWork *work) {
+    Campaign *campaign = work->campaign;
+    const ModelTasks *ranges = find_ranges(work);
+    size_t count = work->tasks.count + campaign->model_count;
+    IndexVec *needs = ARENA_NEW_ARRAY(campaign->arena, IndexVec, count);
+    work->reads = ARENA_NEW_ARRAY(campaign->arena, IndexVec, count);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
+        find_upstreams(campaign, model->model, is_read);
+        for (size_t u = 0; u < campaign->model_count; u++) {
+            if (is_read[u] && ranges[u].end > 0) {
+                need_upstream(work, &ranges[i], &ranges[u], find_cut(campaign, model, &campaign->models[u]), needs);
+            }
+        }
+        need_places(work, &ranges[i], needs);
     }
     return needs;
 }
@@ -348,8 +422,9 @@ static size_t thread_count(const Campaign *campaign) {
 
 static Status run_batches(CampaignWork *work, Error *err) {
     Campaign *campaign = work->campaign;
+    work->is_whole = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
     ScheduleOptions options = {
-        .task_count = work->tasks.count,
+        .task_count = work->tasks.count + campaign->model_count,
         .needs = find_needs(work),
         .thread_count = thread_count(campaign),
         .handle = &campaign->build.schedule,
@@ -359,7 +434,7 @@ static Status run_batches(CampaignWork *work, Error *err) {
         .is_cancelled = is_cancelled,
         .context = work,
     };
-    TaskState *states = ARENA_NEW_ARRAY(campaign->arena, TaskState, work->tasks.count);
+    TaskState *states = ARENA_NEW_ARRAY(campaign->arena, TaskState, options.task_count);
     if (!schedule_run(&options, states)) {
         return error_set(err, ERROR_EXECUTION, "no thread could be started to work on the campaign");
     }
@@ -488,7 +563,8 @@ static bool reads_stale(const Campaign *campaign, const CampaignBatchRecordVec *
     for (size_t i = 0; i < reader; i++) {
         const CampaignModel *other = campaign_find_model(campaign, batches->items[i].model);
         bool is_upstream = is_stale[i] && is_read[other - campaign->models];
-        if (is_upstream && reads_batch(model, batch->window, other, batches->items[i].window)) {
+        const WindowScan *cut = is_upstream ? find_cut(campaign, model, other) : NULL;
+        if (is_upstream && (cut == NULL || reads_window(cut, batch->window, batches->items[i].window))) {
             return true;
         }
     }

@@ -160,6 +160,41 @@ def test_04_10_1_batches_and_their_order_do_not_change_what_is_made(shop, make_p
     assert shop.rows() == fresh_rows(make_project, shop)
 
 
+GROWTH = """\
+/* interlace: {strategy: incremental, time_column: day, interval: 1d} */
+SELECT f.sales_date AS day, sum(f.revenue) AS revenue, sum(before.revenue) AS revenue_before
+FROM fct_daily_sales AS f LEFT JOIN fct_daily_sales AS before
+ON before.sales_date = f.sales_date - 1 AND before.shop = f.shop
+GROUP BY ALL
+"""
+INLINED = """\
+/* interlace: {materialise: ephemeral} */
+SELECT sales_date + 1 AS day_after, revenue FROM fct_daily_sales
+"""
+BESIDE = """\
+/* interlace: {strategy: incremental, time_column: day, interval: 1d} */
+SELECT f.sales_date AS day, sum(f.revenue) AS revenue,
+    (SELECT sum(y.revenue) FROM yesterday AS y WHERE y.day_after = f.sales_date) AS revenue_before
+FROM fct_daily_sales AS f GROUP BY ALL
+"""
+
+
+def test_04_5_a_batch_waits_for_all_that_it_reads_of_its_upstream(shop, make_project):
+    """It looks at the day before: in the same query twice, and by way of an inlined one."""
+    models = {"models/growth.sql": GROWTH, "models/yesterday.sql": INLINED, "models/beside.sql": BESIDE}
+    shop.project.write(models)
+    shop.project.ok("apply")
+    shop.correct()
+    shop.start("--batch", "1", "--order", "newest", "--concurrency", "4", "--publish", "auto", "--note", "x")
+    other = Shop(make_project(name="fresh"))
+    other.project.write(models)
+    (other.project.root / "data/src.duckdb").write_bytes((shop.project.root / "data/src.duckdb").read_bytes())
+    other.project.ok("apply")
+    for name in ("growth", "beside"):
+        query = f"SELECT * FROM {name} ORDER BY day"
+        assert shop.project.query(query) == other.project.query(query)
+
+
 def test_04_10_1_a_lake_does_the_same(project, make_project):
     lake = Shop(project, database="ducklake:data/lake.ducklake")
     project.ok("apply")
