@@ -4,6 +4,7 @@
 #include "backfill/campaign_work.h"
 
 #include "backfill/campaign_area.h"
+#include "backfill/campaign_reads.h"
 #include "backfill/campaign_seal.h"
 #include "base/test_hooks.h"
 #include "run/cancel.h"
@@ -234,69 +235,6 @@ static TaskVerdict run_batch(void *context, size_t index, bool is_alone) {
 
 /* ---- What waits for what. */
 
-/* The campaign's models with rows whose rows `model` reads, by way of views and of inlined queries too. */
-static void find_upstreams(const Campaign *campaign, const Model *model, bool *is_read) {
-    for (size_t u = 0; u < model->upstreams.count; u++) {
-        size_t upstream = model->upstreams.items[u];
-        for (size_t i = 0; i < campaign->model_count; i++) {
-            const CampaignModel *other = &campaign->models[i];
-            if (other->model->index != upstream || is_read[i]) {
-                continue;
-            }
-            is_read[i] = true;
-            if (!campaign_model_has_rows(other)) {
-                find_upstreams(campaign, other->model, is_read); /* no deeper than the graph */
-            }
-        }
-    }
-}
-
-/* By way of a view, or of a query that is inlined. */
-static bool reads_indirectly(const Campaign *campaign, const CampaignModel *model, const CampaignModel *upstream) {
-    bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
-    for (size_t i = 0; i < campaign->model_count; i++) {
-        const CampaignModel *other = &campaign->models[i];
-        bool is_between =
-            !campaign_model_has_rows(other) && index_vec_contains(&model->model->upstreams, other->model->index);
-        if (is_between) {
-            find_upstreams(campaign, other->model, is_read);
-        }
-    }
-    return is_read[upstream - campaign->models];
-}
-
-static size_t count_tables(const Model *model, const CampaignModel *upstream) {
-    size_t count = 0;
-    for (size_t i = 0; i < model->facts->tables.count; i++) {
-        count += model->references[i].model == upstream->model->index;
-    }
-    return count;
-}
-
-/* What a window of the model cuts of the upstream's rows, by the column that cuts the upstream's own windows, when that
- * is all that it reads of them. NULL: it may read any. */
-static const WindowScan *find_cut(const Campaign *campaign, const CampaignModel *model, const CampaignModel *upstream) {
-    bool is_windowed = model->part == PART_WINDOWED && upstream->part == PART_WINDOWED;
-    bool is_once = is_windowed && model->model->kind == MODEL_SQL && count_tables(model->model, upstream) == 1;
-    if (!is_once || reads_indirectly(campaign, model, upstream)) {
-        return NULL;
-    }
-    for (size_t i = 0; i < model->scans.count; i++) {
-        const TimeScan *scan = &model->scans.items[i].scan;
-        bool is_of_upstream =
-            scan->owner == model->model && scan->owner->references[scan->table].model == upstream->model->index;
-        if (is_of_upstream && str_equal_fold(scan->column, upstream->model->time_column)) {
-            return &model->scans.items[i];
-        }
-    }
-    return NULL;
-}
-
-static bool reads_window(const WindowScan *cut, Window window, Window other) {
-    Window range = window_scan_range(cut, window);
-    return range.start < other.end && other.start < range.end;
-}
-
 /* Rows that go in by key depend on the order of their windows, as does a function that reads what is there. */
 static bool is_ordered(const CampaignModel *model) {
     return model->part != PART_WINDOWED || model->model->key.count > 0 ||
@@ -334,7 +272,7 @@ static void need_upstream(const CampaignWork *work, const ModelTasks *model, con
             continue;
         }
         for (size_t other = upstream->first; other < upstream->end; other++) {
-            if (reads_window(cut, work->tasks.items[t].record.window, work->tasks.items[other].record.window)) {
+            if (campaign_cut_reads(cut, work->tasks.items[t].record.window, work->tasks.items[other].record.window)) {
                 need(work, t, other, needs);
             }
         }
@@ -372,10 +310,10 @@ static IndexVec *find_needs(CampaignWork *work) {
     for (size_t i = 0; i < campaign->model_count; i++) {
         const CampaignModel *model = &campaign->models[i];
         bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
-        find_upstreams(campaign, model->model, is_read);
+        campaign_upstreams(campaign, model->model, is_read);
         for (size_t u = 0; u < campaign->model_count; u++) {
             if (is_read[u] && ranges[u].end > 0) {
-                need_upstream(work, &ranges[i], &ranges[u], find_cut(campaign, model, &campaign->models[u]), needs);
+                need_upstream(work, &ranges[i], &ranges[u], campaign_cut(campaign, model, &campaign->models[u]), needs);
             }
         }
         need_places(work, &ranges[i], needs);
@@ -563,8 +501,8 @@ static bool reads_stale(const Campaign *campaign, const CampaignBatchRecordVec *
     for (size_t i = 0; i < reader; i++) {
         const CampaignModel *other = campaign_find_model(campaign, batches->items[i].model);
         bool is_upstream = is_stale[i] && is_read[other - campaign->models];
-        const WindowScan *cut = is_upstream ? find_cut(campaign, model, other) : NULL;
-        if (is_upstream && (cut == NULL || reads_window(cut, batch->window, batches->items[i].window))) {
+        const WindowScan *cut = is_upstream ? campaign_cut(campaign, model, other) : NULL;
+        if (is_upstream && (cut == NULL || campaign_cut_reads(cut, batch->window, batches->items[i].window))) {
             return true;
         }
     }
@@ -595,7 +533,7 @@ Status campaign_take_back_moved(Campaign *campaign, StateLock *lock, size_t *cou
     for (size_t i = 0; i < batches.count; i++) {
         const Model *model = campaign_find_model(campaign, batches.items[i].model)->model;
         bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
-        find_upstreams(campaign, model, is_read);
+        campaign_upstreams(campaign, model, is_read);
         is_stale[i] = is_stale[i] || reads_stale(campaign, &batches, i, is_stale, is_read);
         if (is_stale[i]) {
             TRY(take_back(campaign, lock, &batches.items[i], err));
