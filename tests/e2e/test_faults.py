@@ -54,10 +54,10 @@ def ledger(project):
 
 
 def tables(project, name):
-    """{table: its rows} of a database file, physical tables and views alike."""
+    """{table: its rows} of a database file, physical tables and views alike; without the records of what changed."""
     with project.warehouse(name) as database:
         names = database.execute(
-            "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal AND schema_name <> 'interlace'"
             " UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
         ).fetchall()
         return {
