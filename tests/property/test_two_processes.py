@@ -220,7 +220,7 @@ class Game:
         return {
             (schema, name): sql
             for schema, name, sql in connection.execute(
-                "SELECT schema_name, table_name, NULL FROM duckdb_tables() WHERE database_name = 'warehouse'"
+                "SELECT schema_name, table_name, NULL FROM duckdb_tables() WHERE database_name = 'warehouse' AND schema_name <> 'interlace'"
                 " UNION ALL SELECT schema_name, view_name, sql FROM duckdb_views()"
                 " WHERE database_name = 'warehouse' AND NOT internal"
             ).fetchall()
