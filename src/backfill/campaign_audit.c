@@ -1,7 +1,9 @@
 #include "backfill/campaign_audit.h"
 
+#include "backfill/campaign_area.h"
 #include "run/check_runner.h"
 #include "run/table_diff.h"
+#include "run/window_json.h"
 
 typedef struct AuditRun {
     const Campaign *campaign;
@@ -27,25 +29,6 @@ static int64_t number_at(const DuckRows *rows, size_t column) {
 
 /* ---- What is compared. */
 
-/* As campaign_replaced_condition, without an alias for the shown table. */
-static Str old_condition(const AuditRun *run) {
-    const CampaignModel *model = run->model;
-    if (model->part != PART_WINDOWED || model->model->key.count == 0) {
-        return campaign_window_condition(run->campaign, model, run->arena);
-    }
-    AUTO(strbuf) StrBuf sql = {0};
-    strbuf_char(&sql, '(');
-    sql_identifier_list(&sql, model->model->key.items, model->model->key.count);
-    strbuf_text(&sql, ") IN (SELECT ");
-    strbuf_text(&sql, model->model->key.count > 1 ? "(" : "");
-    sql_identifier_list(&sql, model->model->key.items, model->model->key.count);
-    strbuf_text(&sql, model->model->key.count > 1 ? ")" : "");
-    strbuf_text(&sql, " FROM ");
-    sql_relation(&sql, model->audit);
-    strbuf_char(&sql, ')');
-    return strbuf_copy(&sql, run->arena);
-}
-
 static ComparisonOptions comparison_options(const CampaignModel *model) {
     return (ComparisonOptions){.key = &model->model->key, .without = &model->model->clock_columns};
 }
@@ -68,7 +51,8 @@ static void list_columns(AuditRun *run) {
 
 static Status prepare(AuditRun *run, Error *err) {
     const CampaignModel *model = run->model;
-    ComparedSide left = {.relation = model->target.relation, .where = old_condition(run)};
+    ComparedSide left = {.relation = model->target.relation,
+                         .where = campaign_replaced_condition(run->campaign, model, run->arena)};
     ComparedSide right = {.relation = model->audit};
     ComparisonOptions options = comparison_options(model);
     bool exists = false;
@@ -191,11 +175,11 @@ static Status run_checks(const AuditRun *run, Error *err) {
     return check_runner_run(&checks, run->arena, &run->audit->checks, NULL, err);
 }
 
-static AuditFigure figure_of_sums(const AuditColumn *column) {
-    AuditFigure figure = {.is_known = column->is_number};
-    bool is_old = column->sum_old.size == 0 || str_to_double(column->sum_old, &figure.before);
-    bool is_new = column->sum_new.size == 0 || str_to_double(column->sum_new, &figure.after);
-    figure.is_known = figure.is_known && is_old && is_new;
+AuditFigure audit_sums(const AuditColumn *column) {
+    AuditFigure figure = {0};
+    figure.is_known = column->is_number &&
+                      (column->sum_old.size == 0 || str_to_double(column->sum_old, &figure.before)) &&
+                      (column->sum_new.size == 0 || str_to_double(column->sum_new, &figure.after));
     return figure;
 }
 
@@ -220,7 +204,7 @@ static AuditFigure find_figure(const ModelAudit *audit, Str measure) {
     }
     for (size_t i = 0; i < audit->columns.count; i++) {
         if (str_equal_fold(audit->columns.items[i].name, measure)) {
-            return figure_of_sums(&audit->columns.items[i]);
+            return audit_sums(&audit->columns.items[i]);
         }
     }
     return (AuditFigure){0};
@@ -256,13 +240,6 @@ static Status audit_model(const Campaign *campaign, const CampaignModel *model, 
 
 /* ---- The report. */
 
-static void write_window(Window window, JsonWriter *json, Arena *arena) {
-    json_begin_array(json);
-    json_text(json, wall_format(arena, window.start, true));
-    json_text(json, wall_format(arena, window.end, true));
-    json_end_array(json);
-}
-
 Status campaign_audit(const Campaign *campaign, Arena *arena, Str *report_json_out, Error *err) {
     AUTO(strbuf) StrBuf text = {0};
     JsonWriter json;
@@ -272,7 +249,7 @@ Status campaign_audit(const Campaign *campaign, Arena *arena, Str *report_json_o
     json_int_field(&json, STR("id"), campaign->id);
     json_text_field(&json, STR("environment"), campaign->options.environment);
     json_key(&json, STR("range"));
-    write_window(campaign->range, &json, arena);
+    window_write_json(campaign->range, &json);
     json_text_field(&json, STR("audited"), time_format_iso(arena, clock_now_us()));
     json_key(&json, STR("models"));
     json_begin_array(&json);

@@ -103,6 +103,16 @@ Str sha256_hex(Arena *arena, Str text) {
     return hex_of(arena, digest, sizeof digest);
 }
 
+Str hmac_sha256_hex(Arena *arena, Str key, Str text) {
+    unsigned char digest[crypto_auth_hmacsha256_BYTES];
+    crypto_auth_hmacsha256_state state;
+    ensure_sodium();
+    crypto_auth_hmacsha256_init(&state, bytes_of(key), key.size);
+    crypto_auth_hmacsha256_update(&state, bytes_of(text), text.size);
+    crypto_auth_hmacsha256_final(&state, digest);
+    return hex_of(arena, digest, sizeof digest);
+}
+
 static inline void file_auto(FILE **file) {
     if (*file != NULL) {
         fclose(*file);
@@ -135,4 +145,10 @@ Status sha256_of_file(Str path, Arena *arena, Str *hex_out, Error *err) {
 void random_bytes(void *target, size_t size) {
     ensure_sodium();
     randombytes_buf(target, size);
+}
+
+Str random_hex(Arena *arena, size_t bytes) {
+    uint8_t *random = ARENA_NEW_ARRAY(arena, uint8_t, bytes);
+    random_bytes(random, bytes);
+    return hex_of(arena, random, bytes);
 }

@@ -20,7 +20,11 @@ Str fingerprint_of_more_parts(Arena *arena, const Str *parts, size_t some_count,
 Str sha256_hex(Arena *arena, Str text);
 /* Those of a file's content, however large. */
 MUST_CHECK Status sha256_of_file(Str path, Arena *arena, Str *hex_out, Error *err);
+/* All 64 digits of HMAC-SHA-256, with a key of any size. */
+Str hmac_sha256_hex(Arena *arena, Str key, Str text);
 /* `size` random bytes. */
 void random_bytes(void *target, size_t size);
+/* So many of them as lower-case hex digits, two a byte. */
+Str random_hex(Arena *arena, size_t bytes);
 
 #endif

@@ -1,16 +1,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/run_json.h"
 #include "run/intervals.h"
-
-static void write_set(Str key, const IntervalSet *set, JsonWriter *writer) {
-    json_key(writer, key);
-    json_begin_array(writer);
-    for (size_t i = 0; i < set->count; i++) {
-        run_json_write_window(set->items[i], writer);
-    }
-    json_end_array(writer);
-}
+#include "run/window_json.h"
 
 static void print_json(Cli *cli, const ModelIntervals *intervals) {
     JsonWriter *writer = cli_json_begin(cli);
@@ -18,8 +9,8 @@ static void print_json(Cli *cli, const ModelIntervals *intervals) {
     json_text_field(writer, STR("model"), intervals->model->name);
     json_text_field(writer, STR("environment"), invocation_text(cli->invocation, OPTION_ENV));
     json_text_field(writer, STR("interval"), intervals->model->interval);
-    write_set(STR("intervals"), &intervals->filled, writer);
-    write_set(STR("gaps"), &intervals->gaps, writer);
+    windows_write_json(STR("intervals"), &intervals->filled, writer);
+    windows_write_json(STR("gaps"), &intervals->gaps, writer);
     json_end_object(writer);
     cli_json_end(cli);
 }

@@ -1,10 +1,10 @@
 /* The query of a model as it would be sent to the engine: on stdout alone, so that it can be piped on. */
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/run_json.h"
 
 #include "run/apply.h"
 #include "run/model_render.h"
+#include "run/window_json.h"
 
 static void print_json(Cli *cli, const RenderedModel *rendered) {
     JsonWriter *writer = cli_json_begin(cli);
@@ -14,7 +14,7 @@ static void print_json(Cli *cli, const RenderedModel *rendered) {
     json_text_field(writer, STR("sql"), rendered->sql);
     json_key(writer, STR("window"));
     if (rendered->has_window) {
-        run_json_write_window(rendered->window, writer);
+        window_write_json(rendered->window, writer);
     } else {
         json_null(writer);
     }

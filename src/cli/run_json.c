@@ -1,15 +1,9 @@
 #include "cli/run_json.h"
 
+#include "run/window_json.h"
+
 static Str iso(Arena *arena, WallUs wall) {
     return wall_format(arena, wall, true);
-}
-
-void run_json_write_window(Window window, JsonWriter *writer) {
-    AUTO(arena) Arena *arena = arena_create();
-    json_begin_array(writer);
-    json_text(writer, iso(arena, window.start));
-    json_text(writer, iso(arena, window.end));
-    json_end_array(writer);
 }
 
 void run_json_write_batch(Window batch, Grain grain, JsonWriter *writer) {
@@ -46,7 +40,7 @@ static void write_windows(const BuildTarget *target, JsonWriter *writer, Arena *
         interval_set_batches(arena, &target->work.due, target->grain, 1, &windows);
     }
     for (size_t i = 0; i < windows.count; i++) {
-        run_json_write_window(windows.items[i], writer);
+        window_write_json(windows.items[i], writer);
     }
     json_end_array(writer);
 }

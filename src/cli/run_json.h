@@ -9,9 +9,7 @@
 void run_json_write_tasks(const Plan *plan, const BuildTarget *targets, WindowVerb verb, const ModelResult *results,
                           JsonWriter *writer);
 
-/* One pair of ISO times, wall time of the project's zone. */
-void run_json_write_window(Window window, JsonWriter *writer);
-/* The same with its number of grains behind them. */
+/* As window_write_json, with its number of grains behind the times. */
 void run_json_write_batch(Window batch, Grain grain, JsonWriter *writer);
 
 #endif

@@ -11,14 +11,12 @@ static Status refuse(const ConfigEntry *entry, const char *code, const char *wha
     return FAILED;
 }
 
-static void read_list(const ConfigValue *map, Str key, Arena *arena, StrVec *list) {
-    const ConfigValue *value = config_find(map, key);
-    if (value != NULL && value->kind == CONFIG_SCALAR) {
-        str_vec_push(arena, list, value->text);
-    }
-    for (size_t i = 0; value != NULL && value->kind == CONFIG_LIST && i < value->count; i++) {
-        str_vec_push(arena, list, value->items[i]->text);
-    }
+static StrVec read_list(const ConfigValue *map, const char *key, Arena *arena) {
+    AUTO(error) Error ignored = {0}; /* told by the check of its shape */
+    StrVec list = {0};
+    const ConfigValue *value = config_find(map, str_from(key));
+    bool is_list = value != NULL && !failed(config_as_text_list(value, key, arena, &list, &ignored));
+    return is_list ? list : (StrVec){0};
 }
 
 static bool is_web_address(Str url) {
@@ -55,10 +53,10 @@ static void read_webhook(const KeyCheck *key_check, const ConfigEntry *entry, We
     if (attempts != NULL) {
         (void)str_to_int64(attempts->text, &webhook.attempts); /* likewise */
     }
-    read_list(map, STR("models"), key_check->arena, &webhook.models);
-    read_list(map, STR("tags"), key_check->arena, &webhook.tags);
-    read_list(map, STR("owners"), key_check->arena, &webhook.owners);
-    read_list(map, STR("environments"), key_check->arena, &webhook.environments);
+    webhook.models = read_list(map, "models", key_check->arena);
+    webhook.tags = read_list(map, "tags", key_check->arena);
+    webhook.owners = read_list(map, "owners", key_check->arena);
+    webhook.environments = read_list(map, "environments", key_check->arena);
     if (failed(check(entry, &webhook, key_check->arena, &err))) {
         error_list_take(key_check->faults, &err);
         return;

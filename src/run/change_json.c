@@ -1,6 +1,6 @@
 #include "run/change_json.h"
 
-#include "window/zone.h"
+#include "run/window_json.h"
 
 static void write_rows(JsonWriter *writer, Str key, int64_t rows) {
     if (rows == CHANGE_ROWS_UNKNOWN) {
@@ -8,18 +8,6 @@ static void write_rows(JsonWriter *writer, Str key, int64_t rows) {
     } else {
         json_int_field(writer, key, rows);
     }
-}
-
-static void write_windows(const IntervalSet *windows, Arena *scratch, JsonWriter *writer) {
-    json_key(writer, STR("windows"));
-    json_begin_array(writer);
-    for (size_t i = 0; i < windows->count; i++) {
-        json_begin_array(writer);
-        json_text(writer, wall_format(scratch, windows->items[i].start, true));
-        json_text(writer, wall_format(scratch, windows->items[i].end, true));
-        json_end_array(writer);
-    }
-    json_end_array(writer);
 }
 
 bool change_percent(double before, double after, double *percent_out) {
@@ -58,7 +46,7 @@ void change_write_json(const ChangeRecord *change, Arena *scratch, JsonWriter *w
     json_text_field(writer, STR("kind"), str_from(change_kind_name(change->kind)));
     json_text_field(writer, STR("environment"), change->environment);
     json_text_field(writer, STR("model"), change->model);
-    write_windows(&change->windows, scratch, writer);
+    windows_write_json(STR("windows"), &change->windows, writer);
     write_rows(writer, STR("rows_before"), change->rows_before);
     write_rows(writer, STR("rows_after"), change->rows_after);
     write_biggest(change, writer);

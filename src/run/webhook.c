@@ -1,10 +1,11 @@
 #include "run/webhook.h"
 
+#include "base/hash.h"
+
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sodium.h>
 
 /* ---- The library: its start-up cost is for those who send. */
 
@@ -46,17 +47,8 @@ static Status need_library(Error *err) {
     return FAILED;
 }
 
-/* ---- The signature. */
-
 Str webhook_signature(Str secret, Str body, Arena *arena) {
-    uint8_t digest[crypto_auth_hmacsha256_BYTES];
-    crypto_auth_hmacsha256_state state;
-    crypto_auth_hmacsha256_init(&state, (const uint8_t *)secret.ptr, secret.size);
-    crypto_auth_hmacsha256_update(&state, (const uint8_t *)body.ptr, body.size);
-    crypto_auth_hmacsha256_final(&state, digest);
-    char hex[2 * sizeof digest + 1];
-    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
-    return str_format(arena, "sha256=%s", hex);
+    return str_format(arena, "sha256=" STR_FMT, STR_ARG(hmac_sha256_hex(arena, secret, body)));
 }
 
 /* ---- Sending. */

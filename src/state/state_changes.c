@@ -114,16 +114,6 @@ static void read_text(sqlite3_stmt *row, Arena *arena, void *rows) {
     str_vec_push(arena, rows, state_column_text(row, 0, arena));
 }
 
-static Str new_notice_id(Arena *arena) {
-    uint8_t bytes[16];
-    random_bytes(bytes, sizeof bytes);
-    AUTO(strbuf) StrBuf text = {0};
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        strbuf_format(&text, "%02x", bytes[i]);
-    }
-    return strbuf_copy(&text, arena);
-}
-
 /* One message to each webhook tells of all that became true together. */
 #define DRAFTS_OF "SELECT id FROM changes WHERE stage <> 'recorded' AND environment = ?1"
 static Status write_notices(StateStore *store, Str environment, TimeUs now, Error *err) {
@@ -132,7 +122,7 @@ static Status write_notices(StateStore *store, Str environment, TimeUs now, Erro
     TRY(state_query(store, "SELECT DISTINCT hook FROM change_hooks WHERE change IN (" DRAFTS_OF ") ORDER BY hook",
                     VALUES(state_text(environment)), read_text, scratch, &hooks, err));
     for (size_t i = 0; i < hooks.count; i++) {
-        StateValue id = state_text(new_notice_id(scratch));
+        StateValue id = state_text(random_hex(scratch, 16));
         StateValue hook = state_text(hooks.items[i]);
         TRY(state_execute(store,
                           "INSERT INTO notices (id, hook, created_at, attempts, next_try_at, state, ended_at)"

@@ -169,18 +169,12 @@ static void stop_renewer(StateLock *lock) {
 
 /* ---- Life of a lock. */
 
-static Str random_token(Arena *arena) {
-    uint64_t words[2];
-    random_bytes(words, sizeof words);
-    return str_format(arena, "%016llx%016llx", (unsigned long long)words[0], (unsigned long long)words[1]);
-}
-
 static StateLock *lock_create(StateStore *store, const LockOptions *options) {
     StateLock *lock = heap_alloc_zeroed(1, sizeof *lock);
     lock->arena = arena_create();
     lock->store = store;
     lock->name = options->name.size == 0 ? APPLY : str_copy(lock->arena, options->name);
-    lock->token = random_token(lock->arena);
+    lock->token = random_hex(lock->arena, 16);
     lock->lease_us = options->lease_us > 0 ? options->lease_us : LEASE_US;
     pthread_mutex_init(&lock->mutex, NULL);
     pthread_condattr_t attributes;

@@ -1,6 +1,8 @@
 /* Wall times as a person writes them and as SQL does (zone.h). */
 #include "window/zone.h"
 
+#include "sql/sql_buf.h"
+
 typedef struct WallParts {
     CivilDate date;
     int hour, minute, second, fraction_us;
@@ -119,6 +121,15 @@ void wall_literal(StrBuf *sql, WallUs wall, TimeColumnKind kind, const Zone *zon
         write_time(sql, &parts);
     }
     strbuf_text(sql, kind == TIME_COLUMN_ZONED ? "+00'" : "'");
+}
+
+void wall_bucket(StrBuf *sql, Str column, Grain grain, int64_t step, WallUs origin, const Zone *zone) {
+    int64_t size = (grain.months > 0 ? grain.months : grain.size_us) * step;
+    strbuf_format(sql, "time_bucket(to_%s(%lld), CAST(", grain.months > 0 ? "months" : "microseconds", (long long)size);
+    sql_identifier(sql, column);
+    strbuf_text(sql, " AS TIMESTAMP), ");
+    wall_literal(sql, origin, TIME_COLUMN_NAIVE, zone);
+    strbuf_char(sql, ')');
 }
 
 /* Takes the offset off the end of "… 08:30:00+05:30"; false when there is none. */

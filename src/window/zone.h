@@ -39,6 +39,8 @@ bool time_column_kind(Str type, TimeColumnKind *kind_out);
 /* The edge, a midnight for DATE, as a typed SQL literal that compares with such a column: DATE '2026-07-01',
  * TIMESTAMP '2026-07-01 08:30:00', TIMESTAMPTZ '2026-07-01 06:30:00+00'. */
 void wall_literal(StrBuf *sql, WallUs wall, TimeColumnKind kind, const Zone *zone);
+/* The start of the `step` grains that a value of such a column lies in, counted from `origin`, a boundary: as SQL. */
+void wall_bucket(StrBuf *sql, Str column, Grain grain, int64_t step, WallUs origin, const Zone *zone);
 /* Wall time of a value that min() or max() of such a column gave as VARCHAR, in whatever zone the session is; of a
  * zoned one as zone_wall_reached says, so that the window of that time holds the row. ExecutionError (code time.value):
  * infinite, outside of the years 1 to 9999, no time at all. */
