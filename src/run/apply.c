@@ -307,7 +307,8 @@ static Status promote(Apply *apply, Intent *intent, Error *err) {
     TRY(state_lock_check(apply->lock, err));
     TRY(test_hook("apply.before_promotion", err));
     RunSummary *summary = &apply->result->summary;
-    TRY(promotion_carry_out(apply->session, apply->lock, intent, &summary->generation, err));
+    StrVec kept_schemas = {0}; /* none is dropped */
+    TRY(promotion_carry_out(apply->session, apply->lock, intent, &summary->generation, &kept_schemas, err));
     summary->promoted = intent->put.count;
     session_emit(apply->session,
                  (Event){.type = EVENT_PROMOTED, .promoted = summary->promoted, .generation = summary->generation});

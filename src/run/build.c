@@ -223,6 +223,18 @@ static const BuildTarget *target_of(const BuildContext *context, const PlanTask 
     return &context->targets[task - context->plan->tasks.items];
 }
 
+Build build_begin(BuildContext *context, const PlanTask *task, const BuildTarget *target, EngineConnection *connection,
+                  Arena *arena, ModelResult *result) {
+    return (Build){
+        .context = context,
+        .task = task,
+        .target = *target,
+        .arena = arena,
+        .connection = connection,
+        .result = result,
+    };
+}
+
 Status build_task(BuildContext *context, const PlanTask *task, Arena *arena, ModelResult *result, Error *err) {
     return build_target(context, task, target_of(context, task), arena, result, err);
 }
@@ -240,20 +252,13 @@ Status build_target(BuildContext *context, const PlanTask *task, const BuildTarg
         return OK;
     }
     if (target->is_gated) {
-        Build gated = {.context = context, .task = task, .target = *target, .arena = arena, .result = result};
+        Build gated = build_begin(context, task, target, NULL, arena, result);
         result->outcome = OUTCOME_GATED;
         return target->is_recorded ? OK : build_record_snapshot(&gated, true, err);
     }
     AUTO(engine_connection) EngineConnection *connection = NULL;
     TRY(engine_connect(context->engine, &connection, err));
-    Build build = {
-        .context = context,
-        .task = task,
-        .target = *target,
-        .arena = arena,
-        .connection = connection,
-        .result = result,
-    };
+    Build build = build_begin(context, task, target, connection, arena, result);
     build_read_physical(&build);
     if (failed(reuse_or_build(&build, err))) {
         engine_rollback(connection);

@@ -9,16 +9,10 @@
 #define COUNTS_MAX 10000 /* of one probe: beyond, several grains are counted together */
 
 static void count_scan(const Build *build, const WindowScan *scan, Str table, Window hull, int64_t step, StrBuf *sql) {
-    Grain grain = build->target.grain;
-    int64_t size = (grain.months > 0 ? grain.months : grain.size_us) * step;
-    strbuf_text(sql, sql->size == 0 ? "" : " UNION ALL ");
-    strbuf_format(sql, "SELECT epoch_us(time_bucket(to_%s(%lld), CAST(", grain.months > 0 ? "months" : "microseconds",
-                  (long long)size);
-    sql_identifier(sql, scan->scan.column);
-    strbuf_text(sql, " AS TIMESTAMP), ");
-    wall_literal(sql, hull.start, TIME_COLUMN_NAIVE, build->context->zone);
     Str condition = window_scan_condition(scan, hull, build->context->zone, build->arena);
-    strbuf_format(sql, ")) AS start_us FROM " STR_FMT " WHERE " STR_FMT, STR_ARG(table), STR_ARG(condition));
+    strbuf_text(sql, sql->size == 0 ? "SELECT epoch_us(" : " UNION ALL SELECT epoch_us(");
+    wall_bucket(sql, scan->scan.column, build->target.grain, step, hull.start, build->context->zone);
+    strbuf_format(sql, ") AS start_us FROM " STR_FMT " WHERE " STR_FMT, STR_ARG(table), STR_ARG(condition));
 }
 
 static Status read_counts(Build *build, Str scans, int64_t step, GrainRowsVec *counts_out, Error *err) {

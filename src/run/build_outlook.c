@@ -6,14 +6,7 @@ Status build_outlook(BuildContext *context, const PlanTask *task, const BuildTar
     AUTO(engine_connection) EngineConnection *connection = NULL;
     ModelResult result = {.model = task->model};
     TRY(engine_connect(context->engine, &connection, err));
-    Build build = {
-        .context = context,
-        .task = task,
-        .target = *target,
-        .arena = arena,
-        .connection = connection,
-        .result = &result,
-    };
+    Build build = build_begin(context, task, target, connection, arena, &result);
     *outlook_out = (BuildOutlook){0};
     TRY(build_prepare(&build, err));
     if (target->is_windowed) {
@@ -37,16 +30,9 @@ Status build_put_rows(BuildContext *context, const PlanTask *task, const BuildTa
                       EngineConnection *connection, SqlRelation rows, const IntervalSet *windows, Arena *arena,
                       Error *err) {
     ModelResult result = {.model = task->model};
-    Build build = {
-        .context = context,
-        .task = task,
-        .target = *target,
-        .arena = arena,
-        .connection = connection,
-        .result = &result,
-        .query = sql_text_all_rows(arena, rows),
-        .now = clock_now_us(),
-    };
+    Build build = build_begin(context, task, target, connection, arena, &result);
+    build.query = sql_text_all_rows(arena, rows);
+    build.now = clock_now_us();
     TRY(engine_describe(connection, &build.query, arena, &build.columns, err));
     return target->is_windowed ? put_windows(&build, &rows, windows, err) : build_run_strategy(&build, &rows, err);
 }

@@ -111,7 +111,7 @@ static Status take_out(BuildContext *context, const LedgerKey *key, const Interv
     return OK;
 }
 
-static Status write_ledger(Build *build, Error *err) {
+static Status write_ledger(Build *build, const ChangeProgress *change, Error *err) {
     BuildContext *context = build->context;
     LedgerKey key = ledger_key(build->task->model, build->target.relation);
     if (build->target.seed.name.size > 0) {
@@ -121,10 +121,9 @@ static Status write_ledger(Build *build, Error *err) {
     } else if (!build->target.is_there) {
         TRY(state_ledger_clear(context->state, context->lock, &key, err));
     }
-    ChangeProgress change = change_progress(build);
     bool is_filled = build->filled.start < build->filled.end;
-    return is_filled ? state_ledger_add_change(context->state, context->lock, &key, build->filled, &change, err)
-                     : state_change_add(context->state, context->lock, &change, err);
+    return is_filled ? state_ledger_add_change(context->state, context->lock, &key, build->filled, change, err)
+                     : state_change_add(context->state, context->lock, change, err);
 }
 
 Status build_record_ledger(Build *build, Error *err) {
@@ -134,7 +133,7 @@ Status build_record_ledger(Build *build, Error *err) {
     }
     ChangeProgress change = change_progress(build);
     pthread_mutex_lock(&context->state_mutex);
-    Status status = build->target.is_windowed ? write_ledger(build, err)
+    Status status = build->target.is_windowed ? write_ledger(build, &change, err)
                                               : state_change_add(context->state, context->lock, &change, err);
     pthread_mutex_unlock(&context->state_mutex);
     return status;

@@ -36,6 +36,10 @@ typedef struct Build {
     Window filled; /* what the ledger gets; empty: nothing */
 } Build;
 
+/* `connection` NULL: nothing is written. */
+Build build_begin(BuildContext *context, const PlanTask *task, const BuildTarget *target, EngineConnection *connection,
+                  Arena *arena, ModelResult *result);
+
 /* ---- build_rows.c */
 
 /* What can be refused before a row is written: for SQL, the query binds and its columns keep the contract. */

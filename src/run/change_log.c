@@ -3,6 +3,7 @@
 #include "run/change_table.h"
 #include "run/notify.h"
 #include "run/relations.h"
+#include "state/process_identity.h"
 #include "strategy/strategy.h"
 
 #include <pwd.h>
@@ -10,12 +11,6 @@
 #include <unistd.h>
 
 /* ---- Who. */
-
-static Str host_name(Arena *arena) {
-    char host[256] = {0};
-    bool is_known = gethostname(host, sizeof host - 1) == 0;
-    return is_known ? str_copy(arena, str_from(host)) : STR("localhost");
-}
 
 static Str user_name(Arena *arena) {
     Str logged_in = str_from(getenv("USER"));
@@ -31,7 +26,8 @@ Str change_log_who(Arena *arena) {
     if (given.size > 0) {
         return str_copy(arena, given);
     }
-    return str_format(arena, STR_FMT "@" STR_FMT, STR_ARG(user_name(arena)), STR_ARG(host_name(arena)));
+    return str_format(arena, STR_FMT "@" STR_FMT, STR_ARG(user_name(arena)),
+                      STR_ARG(process_identity_self(arena).host));
 }
 
 /* ---- Drafts. */

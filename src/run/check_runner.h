@@ -14,7 +14,7 @@ typedef struct CheckRun {
     SqlRelation table; /* where the model's rows are */
     Str environment;
     Str fingerprint;    /* of the rows that are checked */
-    Str trigger;        /* apply, adhoc */
+    Str trigger;        /* apply, run, adhoc, backfill */
     Str only;           /* one check's name; empty: all */
     bool strict;        /* warn blocks as error does */
     bool one_by_one;    /* never several in one scan */

@@ -52,6 +52,7 @@ static Status begin(Move *move, Str command, Error *err) {
 
 /* What is new in an environment changes nothing that was read before: told only with a note. */
 static void tell(Move *move, ChangeKind kind, const StrVec *models) {
+    Str who = change_log_who(move->arena);
     for (size_t i = 0; i < models->count; i++) {
         if (move->request->note.size == 0 && !str_map_contains(move->current_by_model, models->items[i])) {
             continue;
@@ -66,7 +67,7 @@ static void tell(Move *move, ChangeKind kind, const StrVec *models) {
                                    .rows_before = CHANGE_ROWS_UNKNOWN,
                                    .rows_after = CHANGE_ROWS_UNKNOWN,
                                    .note = move->request->note,
-                                   .who = change_log_who(move->arena),
+                                   .who = who,
                                    .hooks = hooks,
                                    .is_begun = true,
                                });
@@ -79,10 +80,12 @@ static Status carry_out(Move *move, Error *err) {
     }
     if (!str_equal(move->intent.command, STR(COMMAND_ENV_DROP))) {
         bool is_rollback = str_equal(move->intent.command, STR(COMMAND_ROLLBACK));
-        tell(move, is_rollback ? CHANGED_BY_ROLLBACK : CHANGED_BY_PROMOTION, &move->out->repointed);
-        tell(move, is_rollback ? CHANGED_BY_ROLLBACK : CHANGED_BY_PROMOTION, &move->out->removed_views);
+        ChangeKind kind = is_rollback ? CHANGED_BY_ROLLBACK : CHANGED_BY_PROMOTION;
+        tell(move, kind, &move->out->repointed);
+        tell(move, kind, &move->out->removed_views);
     }
-    return promotion_carry_out(move->session, move->lock, &move->intent, &move->out->generation, err);
+    return promotion_carry_out(move->session, move->lock, &move->intent, &move->out->generation,
+                               &move->out->kept_schemas, err);
 }
 
 /* ---- What moves */
@@ -321,9 +324,7 @@ static Status drop(Move *move, bool force, Error *err) {
     for (size_t i = 0; i < move->current.count; i++) {
         remove_pointer(move, &move->current.items[i]);
     }
-    TRY(carry_out(move, err));
-    return move->request->dry_run ? OK
-                                  : promotion_drop_schemas(move->session, &move->intent, &move->out->kept_schemas, err);
+    return carry_out(move, err);
 }
 
 Status environment_drop(Session *session, const EnvironmentRequest *request, bool force, Arena *arena,

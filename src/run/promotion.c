@@ -213,8 +213,8 @@ static StrVec schemas_of_views(const Intent *intent, Arena *arena) {
     return schemas;
 }
 
-/* One that is not empty is refused by the engine. */
-Status promotion_drop_schemas(Session *session, const Intent *intent, StrVec *kept_out, Error *err) {
+/* One that is not empty is refused by the engine, and holds what somebody else put there. */
+static Status drop_schemas(Session *session, const Intent *intent, StrVec *kept_out, Error *err) {
     AUTO(engine_connection) EngineConnection *connection = NULL;
     Engine *engine = NULL;
     StrVec schemas = schemas_of_views(intent, session->arena);
@@ -234,13 +234,12 @@ Status promotion_drop_schemas(Session *session, const Intent *intent, StrVec *ke
 
 /* ---- (b) and (c), for a new intent and for one that a dead process left. */
 
-static Status move_all_views(Session *session, const Intent *intent, Error *err) {
+static Status move_all_views(Session *session, const Intent *intent, StrVec *kept_schemas_out, Error *err) {
     if (intent->views.count > 0) {
         TRY(move_views_in_transaction(session, intent, err));
     }
     if (str_equal(intent->command, STR(COMMAND_ENV_DROP))) {
-        StrVec kept = {0};
-        TRY(promotion_drop_schemas(session, intent, &kept, err));
+        TRY(drop_schemas(session, intent, kept_schemas_out, err));
     }
     return test_hook("promotion.moved", err);
 }
@@ -252,12 +251,13 @@ static Status commit_intent(Session *session, StateLock *lock, const Intent *int
     return state_intent_commit(state, lock, intent, generation_out, err);
 }
 
-Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, int64_t *generation_out, Error *err) {
+Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, int64_t *generation_out,
+                           StrVec *kept_schemas_out, Error *err) {
     StateStore *state = NULL;
     TRY(session_state_for_writing(session, &state, err));
     TRY(state_intent_begin(state, lock, intent, err));
     TRY(test_hook("promotion.intended", err));
-    TRY(move_all_views(session, intent, err));
+    TRY(move_all_views(session, intent, kept_schemas_out, err));
     return commit_intent(session, lock, intent, generation_out, err);
 }
 
@@ -284,7 +284,8 @@ static Status abandon(Session *session, StateLock *lock, const Intent *intent, E
 
 static Status finish(Session *session, StateLock *lock, const Intent *intent, Error *err) {
     AUTO(error) Error reason = {0};
-    if (failed(move_all_views(session, intent, &reason))) {
+    StrVec kept_schemas = {0};
+    if (failed(move_all_views(session, intent, &kept_schemas, &reason))) {
         return abandon(session, lock, intent, &reason, err);
     }
     int64_t generation;

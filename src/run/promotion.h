@@ -25,12 +25,9 @@ bool promotion_put(const ProjectConfig *config, Arena *arena, Intent *intent, co
 MUST_CHECK Status promotion_preflight(EngineConnection *connection, const EngineCatalog *catalog, const Intent *intent,
                                       Error *err);
 
-/* The schemas of the views of an environment that is dropped, but for prod's; of (b). Can be done again, and then tells
- * in `kept_out`, in the session's arena, which are not empty: they hold what somebody else put there. */
-MUST_CHECK Status promotion_drop_schemas(Session *session, const Intent *intent, StrVec *kept_out, Error *err);
-
-/* (a) to (c). `generation_out` gets the newest generation of the environment. */
+/* (a) to (c). `generation_out` gets the newest generation of the environment; `kept_schemas_out`, in the session's
+ * arena, the schemas of a dropped one's views that stay: they hold what somebody else put there. */
 MUST_CHECK Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, int64_t *generation_out,
-                                      Error *err);
+                                      StrVec *kept_schemas_out, Error *err);
 
 #endif

@@ -106,9 +106,7 @@ static Str choose_run_id(Arena *arena) {
     if (given.size > 0) {
         return str_copy(arena, given);
     }
-    uint64_t random;
-    random_bytes(&random, sizeof random);
-    return str_format(arena, "%016llx", (unsigned long long)random);
+    return random_hex(arena, 8);
 }
 
 static Status load_project(Session *session, const ProjectOptions *options, Project **project_out, ErrorList *faults) {

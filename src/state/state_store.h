@@ -255,7 +255,7 @@ typedef struct CheckResult {
     Str message; /* empty: none */
     TimeUs executed_at;
     double seconds;
-    Str trigger;     /* apply, run, adhoc */
+    Str trigger;     /* apply, run, adhoc, backfill */
     Str run_id;      /* of the command; empty: recorded by format 2 */
     Str sample_json; /* up to 100 failing rows {"columns": […], "rows": [[…]]}; empty: none */
 } CheckResult;
