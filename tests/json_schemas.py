@@ -50,7 +50,7 @@ def schema_name(args):
     if words[0] == "backfill" and words[1] in WITH_STATUS:
         return "backfill-status"
     if words[0] in ("run", "restate") and "--audit" in words:
-        return "backfill-status"
+        return "backfill-plan" if "--dry-run" in words else "backfill-status"
     return "-".join(words[:2] if words[0] in GROUPS else words[:1])
 
 

@@ -31,13 +31,6 @@ static void write_change(const char *name, AuditFigure figure, JsonWriter *json)
     }
 }
 
-static AuditFigure sums_figure(Str before, Str after) {
-    AuditFigure figure = {0};
-    figure.is_known = (before.size == 0 || str_to_double(before, &figure.before)) &&
-                      (after.size == 0 || str_to_double(after, &figure.after));
-    return figure;
-}
-
 static void write_optional_count(const char *name, int64_t count, JsonWriter *json) {
     if (count < 0) {
         json_null_field(json, str_from(name));
@@ -77,11 +70,7 @@ static void write_column(const AuditColumn *column, JsonWriter *json) {
     write_number(column->sum_old, json);
     json_key(json, STR("sum_new"));
     write_number(column->sum_new, json);
-    if (column->is_number) {
-        write_change("sum_change", sums_figure(column->sum_old, column->sum_new), json);
-    } else {
-        json_null_field(json, STR("sum_change"));
-    }
+    write_change("sum_change", audit_sums(column), json);
     json_int_field(json, STR("nulls_old"), column->nulls_old);
     json_int_field(json, STR("nulls_new"), column->nulls_new);
     json_end_object(json);

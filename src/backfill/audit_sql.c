@@ -7,23 +7,14 @@
 
 /* ---- Sides. */
 
-static void append_bucket(StrBuf *sql, const AuditBuckets *buckets) {
-    Grain grain = buckets->grain;
-    strbuf_format(sql, "time_bucket(to_%s(%lld), CAST(", grain.months > 0 ? "months" : "microseconds",
-                  (long long)(grain.months > 0 ? grain.months : grain.size_us));
-    sql_identifier(sql, buckets->time_column);
-    strbuf_text(sql, " AS TIMESTAMP), ");
-    wall_literal(sql, buckets->origin, TIME_COLUMN_NAIVE, buckets->zone);
-    strbuf_char(sql, ')');
-}
-
 Str audit_sql_side(const AuditSql *audit, AuditSide side, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
     const ComparedSide *rows = side == AUDIT_OLD ? &audit->comparison->left : &audit->comparison->right;
     bool has_windows = audit->buckets.time_column.size > 0;
     strbuf_format(&sql, "CREATE OR REPLACE TEMP TABLE %s AS SELECT ", SIDE_TABLE(side));
     if (has_windows) {
-        append_bucket(&sql, &audit->buckets);
+        const AuditBuckets *buckets = &audit->buckets;
+        wall_bucket(&sql, buckets->time_column, buckets->grain, 1, buckets->origin, buckets->zone);
     } else {
         strbuf_text(&sql, "NULL::TIMESTAMP");
     }

@@ -5,7 +5,15 @@
 #include "backfill/campaign_publish.h"
 #include "backfill/campaign_seal.h"
 #include "backfill/campaign_work.h"
+#include "base/log.h"
 #include "run/command_lock.h"
+
+static Status told(Status status, Error *err, ErrorList *faults) {
+    if (failed(status)) {
+        error_list_take(faults, err);
+    }
+    return status;
+}
 
 static Str lock_name(int64_t id, Arena *arena) {
     return str_format(arena, "campaign %lld", (long long)id);
@@ -38,6 +46,14 @@ static Status move_to(StateStore *state, int64_t id, CampaignState to, const cha
         TRY(state_campaign_move(state, id, record.state, campaign_state_name(to), &is_moved, err));
     }
     return OK;
+}
+
+/* What is not dropped is gc's. */
+static void drop_area(Session *session, int64_t id) {
+    AUTO(error) Error err = {0};
+    if (failed(campaign_area_drop(session, id, &err))) {
+        session_note(session, "what campaign %lld made is left to gc: " STR_FMT, (long long)id, STR_ARG(err.message));
+    }
 }
 
 /* ---- Publication. */
@@ -113,39 +129,37 @@ static Status rebase(Campaign *campaign, ErrorList *faults) {
     if (!str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
         return OK;
     }
-    if (failed(take_lock(campaign->state, campaign->id, &lock, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
+    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
     Status status = rebase_locked(campaign, lock, faults);
     state_lock_release(lock);
     return status;
 }
 
+/* What another command cancelled or discarded meanwhile. */
+static void drop_when_over(const Campaign *campaign) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error err = {0};
+    Str state = STR_EMPTY;
+    if (failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err))) {
+        log_debug("ignoring: " STR_FMT, STR_ARG(err.message)); /* gc drops it when it is over */
+    } else if (str_equal(state, campaign_state_name(CAMPAIGN_CANCELLED)) ||
+               str_equal(state, campaign_state_name(CAMPAIGN_DISCARDED))) {
+        drop_area(campaign->session, campaign->id);
+    }
+}
+
 static Status work_and_publish(Campaign *campaign, int64_t lock_timeout_us, ErrorList *faults) {
     AUTO(error) Error err = {0};
     StateLock *lock = NULL;
-    if (failed(take_lock(campaign->state, campaign->id, &lock, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
+    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
     Status status = campaign_work(campaign, lock, faults);
-    AUTO(arena) Arena *arena = arena_create();
-    Str state = STR_EMPTY;
-    if (!failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err)) &&
-        str_equal(state, campaign_state_name(CAMPAIGN_CANCELLED))) {
-        (void)failed(campaign_area_drop(campaign->session, campaign->id, &err)); /* else gc does */
-    }
+    drop_when_over(campaign);
     state_lock_release(lock);
     if (failed(status) || !campaign->options.publishes) {
         return status;
     }
     PublishOptions options = {.lock_timeout_us = lock_timeout_us};
-    if (failed(publish_locked(campaign, &options, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
-    return OK;
+    return told(publish_locked(campaign, &options, &err), &err, faults);
 }
 
 /* The id is that of what was asked for in the plan, where order, audit and note did not matter yet. */
@@ -173,10 +187,8 @@ Status backfill_start(Session *session, const CampaignOptions *options, Str plan
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open(session, options, true, &campaign, faults));
     TRY(campaign_check(campaign, faults));
-    if (failed(check_plan(campaign, plan, &err)) || failed(campaign_create(campaign, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
+    TRY(told(check_plan(campaign, plan, &err), &err, faults));
+    TRY(told(campaign_create(campaign, &err), &err, faults));
     *campaign_out = campaign;
     return work_and_publish(TAKE(campaign), lock_timeout_us, faults);
 }
@@ -187,10 +199,7 @@ Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Ca
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
     bool is_running = str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_RUNNING));
-    if (!is_running && failed(move_to(campaign->state, id, CAMPAIGN_RUNNING, "resumed", &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
+    TRY(is_running ? OK : told(move_to(campaign->state, id, CAMPAIGN_RUNNING, "resumed", &err), &err, faults));
     *campaign_out = campaign;
     return work_and_publish(TAKE(campaign), lock_timeout_us, faults);
 }
@@ -212,11 +221,7 @@ Status backfill_audit_again(Session *session, int64_t id, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
-    if (failed(audit_again(campaign, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
-    return OK;
+    return told(audit_again(campaign, &err), &err, faults);
 }
 
 Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err) {
@@ -230,7 +235,11 @@ Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err)
     }
     AUTO(error) Error held = {0};
     if (failed(take_lock(state, id, &lock, &held))) {
-        return OK; /* who works on it stops, and drops what it made */
+        bool is_held = held.kind == ERROR_LOCK; /* who works on it stops, and drops what it made */
+        if (!is_held) {
+            error_move(err, &held);
+        }
+        return is_held ? OK : FAILED;
     }
     Status status = campaign_area_drop(session, id, err);
     state_lock_release(lock);
@@ -242,11 +251,7 @@ Status backfill_publish(Session *session, int64_t id, const PublishOptions *opti
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
     TRY(options->rebases ? rebase(campaign, faults) : OK);
-    if (failed(publish_locked(campaign, options, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
-    return OK;
+    return told(publish_locked(campaign, options, &err), &err, faults);
 }
 
 static Status revert_locked(Campaign *campaign, const PublishOptions *options, Error *err) {
@@ -258,8 +263,7 @@ static Status revert_locked(Campaign *campaign, const PublishOptions *options, E
     TRY(command_lock(campaign->session, STR("backfill revert"), options->lock_timeout_us, &state, &lock, err));
     Status status = campaign_revert(campaign, lock, err);
     if (!failed(status)) {
-        AUTO(error) Error ignored = {0}; /* gc drops them else */
-        (void)failed(campaign_area_drop(campaign->session, campaign->id, &ignored));
+        drop_area(campaign->session, campaign->id);
     }
     release(campaign, lock);
     return status;
@@ -269,11 +273,7 @@ Status backfill_revert(Session *session, int64_t id, const PublishOptions *optio
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
-    if (failed(revert_locked(campaign, options, &err))) {
-        error_list_take(faults, &err);
-        return FAILED;
-    }
-    return OK;
+    return told(revert_locked(campaign, options, &err), &err, faults);
 }
 
 Status backfill_recover(Session *session, StateLock *lock, Error *err) {

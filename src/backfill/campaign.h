@@ -2,7 +2,7 @@
  * (spec 04 §4). Everything is decided in campaign_open; the rest of the folder carries it out.
  *
  *     campaign_open → look at models, refusals, stale → campaign_create → campaign_work
- *     campaign_open_created → campaign_work, campaign_publish, campaign_revert, campaign_discard
+ *     campaign_open_created → campaign_work, campaign_publish, campaign_revert
  */
 #ifndef INTERLACE_BACKFILL_CAMPAIGN_H
 #define INTERLACE_BACKFILL_CAMPAIGN_H
@@ -14,10 +14,9 @@
 typedef struct CampaignOptions {
     Str environment;
     StrVec select, exclude;
-    Str start, end; /* ISO texts; an empty end: now */
-    int64_t batch;  /* most grains of a statement; 0: the model's own */
-    int64_t
-        concurrency; /* most batches at once, in all and of each model without a number of its own; 0: one a model */
+    Str start, end;      /* ISO texts; an empty end: now */
+    int64_t batch;       /* most grains of a statement; 0: the model's own */
+    int64_t concurrency; /* most batches at once: in all, and of models without a number of their own; 0: one each */
     bool newest_first;
     bool gaps;                             /* only windows that are not filled; else all of the range */
     bool skips_audit;                      /* no report */
@@ -90,6 +89,7 @@ typedef struct Campaign {
     Window range;
     CampaignModel *models;
     size_t model_count;
+    CampaignModel **by_model;  /* a model of the project each; NULL: it is not selected */
     CampaignEstimate estimate; /* of all models; not known when that of one is not */
     StrVec stale;              /* models behind the selection that will not fit it */
 
@@ -105,12 +105,17 @@ typedef struct Campaign {
 Str campaign_options_json(const CampaignOptions *options, Arena *arena);
 MUST_CHECK Status campaign_options_read(Str json, Arena *arena, CampaignOptions *options_out, Error *err);
 
-/* `writes`: the warehouse is opened for writing. Nothing is written. The session must outlive it. */
+/* `writes`: the warehouse is opened for writing. Nothing is written. The session must outlive it. Looks at what the
+ * windows read, and estimates what they take. */
 MUST_CHECK Status campaign_open(Session *session, const CampaignOptions *options, bool writes, Campaign **campaign_out,
                                 ErrorList *faults);
-/* One that is recorded. PlanError: a model was edited since, or the environment shows another version of it. */
+/* One that is recorded: of its models, with the windows and batches that it began with. PlanError (campaign.changed): a
+ * model was edited since or is gone, or the environment shows another version of it. */
 MUST_CHECK Status campaign_open_created(Session *session, int64_t id, bool writes, Campaign **campaign_out,
                                         ErrorList *faults);
+/* Private to this folder: either of them; `id` 0: it is not recorded. */
+MUST_CHECK Status campaign_open_as(Session *session, const CampaignOptions *options, int64_t id, bool writes,
+                                   Campaign **campaign_out, ErrorList *faults);
 void campaign_close(Campaign *campaign); /* NULL is fine */
 DEFINE_AUTO(Campaign, campaign, campaign_close)
 
@@ -134,16 +139,14 @@ Str campaign_plan_id(const Campaign *campaign, Arena *arena);
 /* Records it as running. Errors as state_campaign_create; PlanError: there is nothing to do. */
 MUST_CHECK Status campaign_create(Campaign *campaign, Error *err);
 
-/* NULL: it is not selected. */
-const CampaignModel *campaign_find_model(const Campaign *campaign, Str name);
+/* By the index in the project (MODEL_NONE is fine), or by name. NULL: it is not selected. */
+CampaignModel *campaign_model_at(const Campaign *campaign, size_t model);
+CampaignModel *campaign_find_model(const Campaign *campaign, Str name);
 
 /* The relation of a campaign beside one that the environment shows. */
 SqlRelation campaign_relation(SqlRelation shown, const char *what, int64_t id, Arena *arena);
 
 /* Its rows lie in relations of its own: neither a view nor refused. */
 bool campaign_model_has_rows(const CampaignModel *model);
-/* A statement that asks for its rows within the windows of the campaign: "ts" >= … OR …; of a model that is rebuilt
- * whole "true". */
-Str campaign_window_condition(const Campaign *campaign, const CampaignModel *model, Arena *arena);
 
 #endif

@@ -30,6 +30,9 @@ typedef struct ModelAudit {
 /* The report as it is stored with the campaign and printed by --json. */
 MUST_CHECK Status campaign_audit(const Campaign *campaign, Arena *arena, Str *report_json_out, Error *err);
 
+/* Not known of a column that has no sums. */
+AuditFigure audit_sums(const AuditColumn *column);
+
 /* The report of one model, as the value that the writer waits for. */
 void audit_write_model(const ModelAudit *audit, JsonWriter *json, Arena *arena);
 

@@ -37,13 +37,13 @@ bool campaign_model_has_rows(const CampaignModel *model) {
     return model->part != PART_VIEW && model->part != PART_REFUSED;
 }
 
-const CampaignModel *campaign_find_model(const Campaign *campaign, Str name) {
-    for (size_t i = 0; i < campaign->model_count; i++) {
-        if (str_equal_fold(campaign->models[i].model->name, name)) {
-            return &campaign->models[i];
-        }
-    }
-    return NULL;
+CampaignModel *campaign_model_at(const Campaign *campaign, size_t model) {
+    return model == MODEL_NONE ? NULL : campaign->by_model[model];
+}
+
+CampaignModel *campaign_find_model(const Campaign *campaign, Str name) {
+    const Model *model = project_find(campaign->session->project, name);
+    return model == NULL ? NULL : campaign_model_at(campaign, model->index);
 }
 
 /* ---- Refusals. */
@@ -209,21 +209,12 @@ static Status add_bounds(const Campaign *campaign, const CampaignModel *model, c
     return OK;
 }
 
-static const CampaignModel *selected(const Campaign *campaign, size_t model) {
-    for (size_t i = 0; model != MODEL_NONE && i < campaign->model_count; i++) {
-        if (campaign->models[i].model->index == model) {
-            return &campaign->models[i];
-        }
-    }
-    return NULL;
-}
-
 /* An upstream of the campaign is made anew as well: what it has now says nothing. */
 static Status add_scan(const Campaign *campaign, CampaignModel *model, const WindowScan *scan, Error *err) {
     const Model *owner = scan->scan.owner;
     size_t upstream = owner->references[scan->scan.table].model;
     const SqlTableRef *table = &owner->facts->tables.items[scan->scan.table];
-    const CampaignModel *other = selected(campaign, upstream);
+    const CampaignModel *other = campaign_model_at(campaign, upstream);
     CampaignRead read = {
         .upstream = upstream != MODEL_NONE ? campaign->session->project->models[upstream]->name
                                            : str_slice(owner->query.text, table->start, table->end),
@@ -273,11 +264,15 @@ static Status read_time_kind(const Campaign *campaign, CampaignModel *model, Err
 
 static Status look_at_windows(Campaign *campaign, CampaignModel *model, Error *err) {
     BuildOutlook outlook;
+    bool is_recorded = campaign->id != 0; /* then its batches are, and nobody asks what they read */
     TRY(read_time_kind(campaign, model, err));
-    model->target.work.due = model->windows;
+    model->target.work.due = is_recorded ? (IntervalSet){0} : model->windows;
     TRY(build_outlook(&campaign->build, model->task, &model->target, campaign->arena, &outlook, err));
     model->batches = outlook.batches;
     model->scans = outlook.scans;
+    if (is_recorded) {
+        return OK;
+    }
     for (size_t i = 0; i < outlook.scans.count; i++) {
         TRY(add_scan(campaign, model, &outlook.scans.items[i], err));
     }
@@ -290,6 +285,7 @@ static Status look_at_models(Campaign *campaign, Error *err) {
         CampaignModel *model = &campaign->models[i];
         model->model = campaign->plan->tasks.items[i].model;
         model->task = &campaign->plan->tasks.items[i];
+        campaign->by_model[model->model->index] = model;
         model->target = campaign->targets[i];
         TRY(classify(campaign, model, err));
     }
@@ -395,19 +391,21 @@ static Status open_steps(Campaign *campaign, bool writes, ErrorList *faults, Err
     prepare_build(campaign, catalog, windows.now);
     campaign->model_count = campaign->plan->tasks.count;
     campaign->models = ARENA_NEW_ARRAY(campaign->arena, CampaignModel, campaign->model_count);
+    campaign->by_model = ARENA_NEW_ARRAY(campaign->arena, CampaignModel *, campaign->session->project->model_count);
     run_stale_models(campaign->plan, campaign->targets, campaign->arena, &campaign->stale);
     TRY(look_at_models(campaign, err));
-    return campaign_estimate(campaign, err);
+    return campaign->id != 0 ? OK : campaign_estimate(campaign, err);
 }
 
-Status campaign_open(Session *session, const CampaignOptions *options, bool writes, Campaign **campaign_out,
-                     ErrorList *faults) {
+Status campaign_open_as(Session *session, const CampaignOptions *options, int64_t id, bool writes,
+                        Campaign **campaign_out, ErrorList *faults) {
     TRY(project_check_supported(session->project, faults));
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = heap_alloc_zeroed(1, sizeof *campaign);
     campaign->arena = arena_create();
     campaign->session = session;
     campaign->options = *options;
+    campaign->id = id;
     pthread_mutex_init(&campaign->build.state_mutex, NULL);
     if (failed(open_steps(campaign, writes, faults, &err))) {
         if (err.message.size > 0) {
@@ -417,6 +415,11 @@ Status campaign_open(Session *session, const CampaignOptions *options, bool writ
     }
     *campaign_out = TAKE(campaign);
     return OK;
+}
+
+Status campaign_open(Session *session, const CampaignOptions *options, bool writes, Campaign **campaign_out,
+                     ErrorList *faults) {
+    return campaign_open_as(session, options, 0, writes, campaign_out, faults);
 }
 
 void campaign_close(Campaign *campaign) {
@@ -506,17 +509,4 @@ void campaign_aside_target(const CampaignModel *model, BuildTarget *target_out) 
     if (goes_on) {
         target_out->seed = model->target.relation;
     }
-}
-
-Str campaign_window_condition(const Campaign *campaign, const CampaignModel *model, Arena *arena) {
-    if (model->part != PART_WINDOWED) {
-        return STR("true");
-    }
-    AUTO(strbuf) StrBuf sql = {0};
-    for (size_t i = 0; i < model->windows.count; i++) {
-        Str one = window_condition(model->model->time_column, model->windows.items[i], model->time_kind, campaign->zone,
-                                   arena);
-        strbuf_format(&sql, "%s(" STR_FMT ")", i == 0 ? "" : " OR ", STR_ARG(one));
-    }
-    return sql.size == 0 ? STR("false") : strbuf_copy(&sql, arena);
 }

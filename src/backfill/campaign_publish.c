@@ -15,7 +15,7 @@ typedef struct Publication {
     Campaign *campaign;
     StateLock *lock;
     Arena *arena;
-    EngineConnection *connection;
+    EngineConnection *connection; /* the campaign's */
     CampaignModelRecordVec models;
     CampaignBatchRecordVec batches;
 } Publication;
@@ -52,7 +52,7 @@ static Status keep_replaced(const Publication *publication, const CampaignModel 
     Str condition = campaign_replaced_condition(publication->campaign, model, publication->arena);
     return execute(publication,
                    str_format(publication->arena,
-                              "CREATE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT " AS shown WHERE " STR_FMT,
+                              "CREATE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT " WHERE " STR_FMT,
                               STR_ARG(text_of(publication, model->before)),
                               STR_ARG(text_of(publication, model->target.relation)), STR_ARG(condition)),
                    err);
@@ -89,8 +89,7 @@ static Status check_audited(const Publication *publication, Error *err) {
         if (!campaign_model_has_rows(model)) {
             continue;
         }
-        TRY(campaign_content(publication->connection, model->model, model->audit, model->audit, STR("true"),
-                             publication->arena, &content, err));
+        TRY(campaign_audited_content(publication->campaign, model, publication->arena, &content, err));
         if (!str_equal(content, record->audited)) {
             (void)error_set(err, ERROR_PLAN, "the rows of model '" STR_FMT "' are not those that were audited",
                             STR_ARG(record->model));
@@ -107,8 +106,7 @@ static Status check_published(const Publication *publication, Error *err) {
     IndexVec moved = {0};
     StrVec texts = {0};
     int64_t id = publication->campaign->id;
-    TRY(campaign_find_moved(publication->campaign, publication->connection, &publication->batches, publication->arena,
-                            &moved, err));
+    TRY(campaign_find_moved(publication->campaign, &publication->batches, publication->arena, &moved, err));
     if (moved.count == 0) {
         return OK;
     }
@@ -144,11 +142,11 @@ static Status publish_all(const Publication *publication, Error *err) {
 
 static Status check_unwritten(const Publication *publication, const CampaignModel *model, Error *err) {
     const Campaign *campaign = publication->campaign;
-    Str condition = campaign_replaced_condition(campaign, model, publication->arena), now, then;
-    TRY(campaign_content(publication->connection, model->model, model->target.relation, model->audit, condition,
-                         publication->arena, &now, err));
-    TRY(campaign_content(publication->connection, model->model, model->audit, model->audit, STR("true"),
-                         publication->arena, &then, err));
+    Str condition = campaign_replaced_condition(campaign, model, publication->arena), row_hash, now, then;
+    TRY(campaign_row_hash(publication->connection, model->model, model->audit, publication->arena, &row_hash, err));
+    TRY(campaign_content(publication->connection, row_hash, model->target.relation, condition, publication->arena, &now,
+                         err));
+    TRY(campaign_audited_content(campaign, model, publication->arena, &then, err));
     if (str_equal(now, then)) {
         return OK;
     }
@@ -166,10 +164,10 @@ static Status put_back(const Publication *publication, const CampaignModel *mode
         return replace_whole(publication, model, model->before, err);
     }
     Str condition = campaign_replaced_condition(publication->campaign, model, publication->arena);
-    TRY(execute(publication,
-                str_format(publication->arena, "DELETE FROM " STR_FMT " AS shown WHERE " STR_FMT, STR_ARG(shown),
-                           STR_ARG(condition)),
-                err));
+    TRY(execute(
+        publication,
+        str_format(publication->arena, "DELETE FROM " STR_FMT " WHERE " STR_FMT, STR_ARG(shown), STR_ARG(condition)),
+        err));
     return execute(publication,
                    str_format(publication->arena, "INSERT INTO " STR_FMT " BY NAME SELECT * FROM " STR_FMT,
                               STR_ARG(shown), STR_ARG(before)),
@@ -265,7 +263,7 @@ static int64_t rows_replaced(const CampaignModelRecord *model, const CampaignBat
 }
 
 static ChangeRecord record_of(const CampaignRecord *campaign, const CampaignModelRecord *model,
-                              const CampaignBatchRecordVec *batches, bool is_revert, Arena *arena) {
+                              const CampaignBatchRecordVec *batches, bool is_revert, Str who, Arena *arena) {
     int64_t old = rows_replaced(model, batches), new = rows_of(model->audited);
     return (ChangeRecord){
         .kind = is_revert ? CHANGED_BY_REVERT : CHANGED_BY_PUBLICATION,
@@ -275,7 +273,7 @@ static ChangeRecord record_of(const CampaignRecord *campaign, const CampaignMode
         .rows_before = is_revert ? new : old,
         .rows_after = is_revert ? old : new,
         .note = campaign->note,
-        .who = change_log_who(arena),
+        .who = who,
         .campaign = campaign->id,
     };
 }
@@ -318,6 +316,7 @@ static Status finish(Session *session, int64_t id, StateLock *lock, bool is_reve
     CampaignLedgerChangeVec ledger = {0};
     ChangeRecordVec records = {0};
     ConfigValue *report = NULL;
+    Str who = change_log_who(arena);
     TRY(session_state_for_writing(session, &state, err));
     TRY(state_load_campaign(state, id, arena, &campaign, err));
     if (campaign.report_json.size > 0) {
@@ -332,7 +331,7 @@ static Status finish(Session *session, int64_t id, StateLock *lock, bool is_reve
         if (str_equal(model->part, campaign_part_name(PART_WINDOWED))) {
             TRY(add_changes(state, id, model, &batches, is_revert, arena, &ledger, err));
         }
-        ChangeRecord record = record_of(&campaign, model, &batches, is_revert, arena);
+        ChangeRecord record = record_of(&campaign, model, &batches, is_revert, who, arena);
         add_measure(report, is_revert, &record);
         notify_choose(session->project, record.environment, record.model, arena, &record.hooks);
         change_record_vec_push(arena, &records, record);
@@ -378,8 +377,10 @@ static Status carry_out(Campaign *campaign, StateLock *lock, bool is_revert, Err
     TRY(move(campaign->state, campaign->id, from, through, err));
     TRY(test_hook("campaign.publishing", err));
     if (failed(replace_in_transaction(&publication, is_revert, err))) {
-        AUTO(error) Error ignored = {0}; /* the next command finds it and does the same */
-        (void)failed(move(campaign->state, campaign->id, through, from, &ignored));
+        AUTO(error) Error unmoved = {0};
+        if (failed(move(campaign->state, campaign->id, through, from, &unmoved))) {
+            session_note(campaign->session, STR_FMT "; the next command puts it right", STR_ARG(unmoved.message));
+        }
         return FAILED;
     }
     TRY(test_hook("campaign.committed", err));
@@ -390,24 +391,31 @@ Status campaign_publish(Campaign *campaign, StateLock *lock, Error *err) {
     return carry_out(campaign, lock, false, err);
 }
 
-static Status is_kept(const Campaign *campaign, bool *kept_out, Error *err) {
-    *kept_out = true;
-    for (size_t i = 0; i < campaign->model_count; i++) {
-        const CampaignModel *model = &campaign->models[i];
-        DuckColumnVec columns;
-        bool exists = true;
-        if (campaign_model_has_rows(model)) {
-            TRY(engine_relation_columns(campaign->connection, model->before, campaign->arena, &exists, &columns, err));
-        }
-        *kept_out = *kept_out && exists;
+static Status count_before(EngineConnection *connection, int64_t id, size_t *count_out, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    OwnedRelationVec there = {0};
+    *count_out = 0;
+    TRY(campaign_area_list(connection, id, arena, &there, err));
+    Str ending = campaign_relation_name(STR_EMPTY, CAMPAIGN_BEFORE, id, arena);
+    for (size_t i = 0; i < there.count; i++) {
+        *count_out += str_ends_with(there.items[i].relation.name, ending);
     }
     return OK;
 }
 
+static size_t count_with_rows(const Campaign *campaign) {
+    size_t count = 0;
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        count += campaign_model_has_rows(&campaign->models[i]);
+    }
+    return count;
+}
+
 Status campaign_revert(Campaign *campaign, StateLock *lock, Error *err) {
-    bool kept = false;
-    TRY(is_kept(campaign, &kept, err));
-    if (!kept && str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED))) {
+    size_t kept = 0;
+    TRY(count_before(campaign->connection, campaign->id, &kept, err));
+    if (kept < count_with_rows(campaign) &&
+        str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED))) {
         (void)error_set(err, ERROR_PLAN, "the rows that campaign %lld replaced are not kept any more",
                         (long long)campaign->id);
         error_code(err, STR("campaign.gone"));
@@ -419,27 +427,11 @@ Status campaign_revert(Campaign *campaign, StateLock *lock, Error *err) {
 
 /* ---- Recovery. */
 
-static Status has_before(Session *session, int64_t id, bool *has_out, Error *err) {
-    AUTO(arena) Arena *arena = arena_create();
-    AUTO(engine_connection) EngineConnection *connection = NULL;
-    OwnedRelationVec owned = {0};
-    Engine *engine = NULL;
-    *has_out = false;
-    TRY(session_engine(session, false, &engine, err));
-    TRY(engine_connect(engine, &connection, err));
-    TRY(engine_owned_relations(connection, arena, &owned, err));
-    Str ending = str_format(arena, "__" CAMPAIGN_BEFORE "_%lld", (long long)id);
-    for (size_t i = 0; i < owned.count; i++) {
-        *has_out = *has_out || str_ends_with(owned.items[i].relation.name, ending);
-    }
-    return OK;
-}
-
 Status campaign_recover(Session *session, int64_t id, StateLock *lock, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     StateStore *state = NULL;
     Str name = STR_EMPTY;
-    bool is_there = false;
+    size_t kept = 0;
     TRY(session_state_for_writing(session, &state, err));
     TRY(state_campaign_state(state, id, arena, &name, err));
     bool is_publishing = str_equal(name, campaign_state_name(CAMPAIGN_PUBLISHING));
@@ -447,8 +439,12 @@ Status campaign_recover(Session *session, int64_t id, StateLock *lock, Error *er
     if (!is_publishing && !is_reverting) {
         return OK;
     }
-    TRY(has_before(session, id, &is_there, err));
-    bool is_committed = is_publishing == is_there;
+    Engine *engine = NULL;
+    AUTO(engine_connection) EngineConnection *connection = NULL;
+    TRY(session_engine(session, false, &engine, err));
+    TRY(engine_connect(engine, &connection, err));
+    TRY(count_before(connection, id, &kept, err));
+    bool is_committed = is_publishing == (kept > 0); /* all are made in one transaction, and dropped in one */
     if (is_committed) {
         TRY(finish(session, id, lock, is_reverting, err));
     } else {

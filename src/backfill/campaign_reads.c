@@ -2,16 +2,13 @@
 
 void campaign_upstreams(const Campaign *campaign, const Model *model, bool *is_read) {
     for (size_t u = 0; u < model->upstreams.count; u++) {
-        size_t upstream = model->upstreams.items[u];
-        for (size_t i = 0; i < campaign->model_count; i++) {
-            const CampaignModel *other = &campaign->models[i];
-            if (other->model->index != upstream || is_read[i]) {
-                continue;
-            }
-            is_read[i] = true;
-            if (!campaign_model_has_rows(other)) {
-                campaign_upstreams(campaign, other->model, is_read); /* no deeper than the graph */
-            }
+        const CampaignModel *upstream = campaign_model_at(campaign, model->upstreams.items[u]);
+        if (upstream == NULL || is_read[upstream - campaign->models]) {
+            continue;
+        }
+        is_read[upstream - campaign->models] = true;
+        if (!campaign_model_has_rows(upstream)) {
+            campaign_upstreams(campaign, upstream->model, is_read); /* no deeper than the graph */
         }
     }
 }
@@ -19,12 +16,10 @@ void campaign_upstreams(const Campaign *campaign, const Model *model, bool *is_r
 /* By way of a view, or of a query that is inlined. */
 static bool reads_indirectly(const Campaign *campaign, const CampaignModel *model, const CampaignModel *upstream) {
     bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
-    for (size_t i = 0; i < campaign->model_count; i++) {
-        const CampaignModel *other = &campaign->models[i];
-        bool is_between =
-            !campaign_model_has_rows(other) && index_vec_contains(&model->model->upstreams, other->model->index);
-        if (is_between) {
-            campaign_upstreams(campaign, other->model, is_read);
+    for (size_t i = 0; i < model->model->upstreams.count; i++) {
+        const CampaignModel *between = campaign_model_at(campaign, model->model->upstreams.items[i]);
+        if (between != NULL && !campaign_model_has_rows(between)) {
+            campaign_upstreams(campaign, between->model, is_read);
         }
     }
     return is_read[upstream - campaign->models];

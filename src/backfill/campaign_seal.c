@@ -4,29 +4,46 @@
 #include "backfill/campaign_audit.h"
 #include "base/test_hooks.h"
 
-/* Of what readers see in the batch's window. */
-static Status published_content(const Campaign *campaign, EngineConnection *connection, const CampaignModel *model,
-                                Window window, Arena *arena, Str *content_out, Error *err) {
-    bool is_window = window.start < window.end;
-    Str condition = is_window
-                        ? window_condition(model->model->time_column, window, model->time_kind, campaign->zone, arena)
-                        : STR("true");
-    return campaign_content(connection, model->model, model->target.relation, model->target.relation, condition, arena,
-                            content_out, err);
+/* Of what readers see in each batch's window, in the order of the batches; those of a model stand together. */
+static Status published_contents(const Campaign *campaign, const CampaignBatchRecordVec *batches, Arena *arena,
+                                 StrVec *contents_out, Error *err) {
+    EngineConnection *connection = campaign->connection;
+    const CampaignModel *model = NULL;
+    Str row_hash = STR_EMPTY, content;
+    for (size_t i = 0; i < batches->count; i++) {
+        Window window = batches->items[i].window;
+        const CampaignModel *of = campaign_find_model(campaign, batches->items[i].model);
+        if (of != model) {
+            TRY(campaign_row_hash(connection, of->model, of->target.relation, arena, &row_hash, err));
+            model = of;
+        }
+        Str condition = window.start < window.end ? window_condition(model->model->time_column, window,
+                                                                     model->time_kind, campaign->zone, arena)
+                                                  : STR("true");
+        TRY(campaign_content(connection, row_hash, model->target.relation, condition, arena, &content, err));
+        str_vec_push(arena, contents_out, content);
+    }
+    return OK;
+}
+
+Status campaign_audited_content(const Campaign *campaign, const CampaignModel *model, Arena *arena, Str *content_out,
+                                Error *err) {
+    Str row_hash;
+    TRY(campaign_row_hash(campaign->connection, model->model, model->audit, arena, &row_hash, err));
+    return campaign_content(campaign->connection, row_hash, model->audit, STR("true"), arena, content_out, err);
 }
 
 static Status fill_in(Campaign *campaign, CampaignModelRecordVec *models, CampaignBatchRecordVec *batches, Error *err) {
+    StrVec contents = {0};
     for (size_t i = 0; i < models->count; i++) {
         const CampaignModel *model = campaign_find_model(campaign, models->items[i].model);
         if (campaign_model_has_rows(model)) {
-            TRY(campaign_content(campaign->connection, model->model, model->audit, model->audit, STR("true"),
-                                 campaign->arena, &models->items[i].audited, err));
+            TRY(campaign_audited_content(campaign, model, campaign->arena, &models->items[i].audited, err));
         }
     }
+    TRY(published_contents(campaign, batches, campaign->arena, &contents, err));
     for (size_t i = 0; i < batches->count; i++) {
-        CampaignBatchRecord *batch = &batches->items[i];
-        TRY(published_content(campaign, campaign->connection, campaign_find_model(campaign, batch->model),
-                              batch->window, campaign->arena, &batch->published, err));
+        batches->items[i].published = contents.items[i];
     }
     return OK;
 }
@@ -45,14 +62,12 @@ Status campaign_seal(Campaign *campaign, StateLock *lock, CampaignState from, bo
                                report, err);
 }
 
-Status campaign_find_moved(const Campaign *campaign, EngineConnection *connection,
-                           const CampaignBatchRecordVec *batches, Arena *arena, IndexVec *moved_out, Error *err) {
+Status campaign_find_moved(const Campaign *campaign, const CampaignBatchRecordVec *batches, Arena *arena,
+                           IndexVec *moved_out, Error *err) {
+    StrVec contents = {0};
+    TRY(published_contents(campaign, batches, arena, &contents, err));
     for (size_t i = 0; i < batches->count; i++) {
-        const CampaignBatchRecord *batch = &batches->items[i];
-        Str content;
-        TRY(published_content(campaign, connection, campaign_find_model(campaign, batch->model), batch->window, arena,
-                              &content, err));
-        if (!str_equal(content, batch->published)) {
+        if (!str_equal(contents.items[i], batches->items[i].published)) {
             index_vec_push(arena, moved_out, i);
         }
     }

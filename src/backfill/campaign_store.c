@@ -97,20 +97,11 @@ Status campaign_create(Campaign *campaign, Error *err) {
 
 /* ---- Going on. */
 
-static const CampaignModelRecord *find_record(const CampaignModelRecordVec *records, Str model) {
-    for (size_t i = 0; i < records->count; i++) {
-        if (str_equal_fold(records->items[i].model, model)) {
-            return &records->items[i];
-        }
-    }
-    return NULL;
-}
-
-static Status refuse_changed(const Campaign *campaign, Str model, const char *what, Error *err) {
-    (void)error_set(err, ERROR_PLAN, "campaign %lld cannot go on: model '" STR_FMT "' %s", (long long)campaign->id,
+static Status refuse_changed(int64_t id, Str model, const char *what, Error *err) {
+    (void)error_set(err, ERROR_PLAN, "campaign %lld cannot go on: model '" STR_FMT "' %s", (long long)id,
                     STR_ARG(model), what);
     error_code(err, STR("campaign.changed"));
-    error_hint(err, "put it back, or `interlace backfill discard %lld` and start a new one", (long long)campaign->id);
+    error_hint(err, "put it back, or `interlace backfill discard %lld` and start a new one", (long long)id);
     return FAILED;
 }
 
@@ -126,63 +117,69 @@ static void take_batches(const Campaign *campaign, CampaignModel *model, const C
     }
 }
 
-static Status fit_models(Campaign *campaign, Error *err) {
-    CampaignModelRecordVec records = {0};
+static Status fit_models(const Campaign *campaign, const CampaignModelRecordVec *records, Error *err) {
     CampaignBatchRecordVec batches = {0};
-    TRY(state_load_campaign_models(campaign->state, campaign->id, campaign->arena, &records, err));
     TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
-    for (size_t i = 0; i < campaign->model_count; i++) {
-        CampaignModel *model = &campaign->models[i];
-        const CampaignModelRecord *record = find_record(&records, model->model->name);
+    for (size_t i = 0; i < records->count; i++) {
+        const CampaignModelRecord *record = &records->items[i];
+        CampaignModel *model = campaign_find_model(campaign, record->model);
         CampaignPart part;
-        if (record == NULL || !campaign_part_find(record->part, &part)) {
-            model->part = PART_REFUSED; /* it was, or it was not there yet */
-            continue;
-        }
-        bool is_same = part == model->part && str_equal(record->fingerprint, model->model->fingerprint) &&
+        bool is_same = campaign_part_find(record->part, &part) && part == model->part &&
+                       str_equal(record->fingerprint, model->model->fingerprint) &&
                        str_equal(record->name, model->target.relation.name) &&
                        str_equal(record->schema, model->target.relation.schema);
         if (!is_same) {
             bool is_edited = !str_equal(record->fingerprint, model->model->fingerprint);
-            return refuse_changed(campaign, model->model->name,
+            return refuse_changed(campaign->id, record->model,
                                   is_edited ? "was edited since" : "has another table by now", err);
         }
         if (part == PART_WINDOWED) {
             take_batches(campaign, model, &batches);
         }
     }
-    for (size_t i = 0; i < records.count; i++) {
-        const Model *model = project_find(campaign->session->project, records.items[i].model);
-        if (model == NULL) {
-            return refuse_changed(campaign, records.items[i].model, "is gone", err);
-        }
-    }
     return OK;
+}
+
+/* What was asked for, but of the models that took part: selectors may choose others by now. --end that was left open is
+ * the moment at which it began. */
+static Status read_recorded(Session *session, int64_t id, Arena *arena, CampaignOptions *options_out,
+                            CampaignModelRecordVec *records, Error *err) {
+    StateStore *state = NULL;
+    CampaignRecord record;
+    TRY(session_state_for_reading(session, &state, err));
+    TRY(state_load_campaign(state, id, arena, &record, err));
+    TRY(campaign_options_read(record.options_json, arena, options_out, err));
+    TRY(state_load_campaign_models(state, id, arena, records, err));
+    options_out->select = options_out->exclude = (StrVec){0};
+    for (size_t i = 0; i < records->count; i++) {
+        if (project_find(session->project, records->items[i].model) == NULL) {
+            return refuse_changed(id, records->items[i].model, "is gone", err);
+        }
+        str_vec_push(arena, &options_out->select, records->items[i].model);
+    }
+    options_out->gaps = false;
+    options_out->end = wall_format(arena, record.end, true);
+    return OK;
+}
+
+static Status read_again(Campaign *campaign, const CampaignModelRecordVec *records, Error *err) {
+    TRY(state_load_campaign(campaign->state, campaign->id, campaign->arena, &campaign->record, err));
+    TRY(campaign_options_read(campaign->record.options_json, campaign->arena, &campaign->options, err));
+    return fit_models(campaign, records, err);
 }
 
 Status campaign_open_created(Session *session, int64_t id, bool writes, Campaign **campaign_out, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(arena) Arena *arena = arena_create();
     AUTO(campaign) Campaign *campaign = NULL;
-    StateStore *state = NULL;
-    CampaignRecord record;
     CampaignOptions options;
-    bool is_read = !failed(session_state_for_reading(session, &state, &err)) &&
-                   !failed(state_load_campaign(state, id, arena, &record, &err)) &&
-                   !failed(campaign_options_read(record.options_json, arena, &options, &err));
-    if (!is_read) {
+    CampaignModelRecordVec records = {0};
+    if (failed(read_recorded(session, id, arena, &options, &records, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }
-    /* --end that was left open is the moment at which it began. */
-    options.gaps = false;
-    options.end = wall_format(arena, record.end, true);
-    TRY(campaign_open(session, &options, writes, &campaign, faults));
-    bool is_fit =
-        !failed(state_load_campaign(campaign->state, id, campaign->arena, &campaign->record, &err)) &&
-        !failed(campaign_options_read(campaign->record.options_json, campaign->arena, &campaign->options, &err));
-    campaign->id = id;
-    if (!is_fit || failed(fit_models(campaign, &err))) {
+    TRY(campaign_open_as(session, &options, id, writes, &campaign, faults));
+    if (failed(read_again(campaign, &records, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }

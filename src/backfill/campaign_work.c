@@ -6,6 +6,7 @@
 #include "backfill/campaign_area.h"
 #include "backfill/campaign_reads.h"
 #include "backfill/campaign_seal.h"
+#include "base/log.h"
 #include "base/test_hooks.h"
 #include "run/cancel.h"
 
@@ -53,7 +54,11 @@ static void look_at_state(CampaignWork *work) {
     pthread_mutex_lock(&campaign->build.state_mutex);
     Status status = state_campaign_state(campaign->state, campaign->id, arena, &state, &err);
     pthread_mutex_unlock(&campaign->build.state_mutex);
-    if (!failed(status) && !str_equal(state, campaign_state_name(CAMPAIGN_RUNNING))) {
+    if (failed(status)) {
+        log_debug("ignoring: " STR_FMT, STR_ARG(err.message)); /* it is looked at again, and each record is fenced */
+        return;
+    }
+    if (!str_equal(state, campaign_state_name(CAMPAIGN_RUNNING))) {
         atomic_store(&work->takes_no_more, true);
         bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
         atomic_store(&work->is_stopped, !is_paused);
@@ -301,9 +306,8 @@ static ModelTasks *find_ranges(const CampaignWork *work) {
 }
 
 /* A vector a task: a batch each, then one for each model that stands for all of its batches. */
-static IndexVec *find_needs(CampaignWork *work) {
+static IndexVec *find_needs(CampaignWork *work, const ModelTasks *ranges) {
     Campaign *campaign = work->campaign;
-    const ModelTasks *ranges = find_ranges(work);
     size_t count = work->tasks.count + campaign->model_count;
     IndexVec *needs = ARENA_NEW_ARRAY(campaign->arena, IndexVec, count);
     work->reads = ARENA_NEW_ARRAY(campaign->arena, IndexVec, count);
@@ -324,25 +328,23 @@ static IndexVec *find_needs(CampaignWork *work) {
 /* ---- All batches. */
 
 /* Those of a model stand together, in the order in which they are to be done. */
-static Status list_tasks(CampaignWork *work, Error *err) {
+static Status list_tasks(CampaignWork *work, bool with_done, Error *err) {
     Campaign *campaign = work->campaign;
     CampaignBatchRecordVec batches = {0};
     TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
     size_t first = 0;
     while (first < batches.count) {
+        const CampaignModel *model = campaign_find_model(campaign, batches.items[first].model);
         size_t end = first;
         while (end < batches.count && str_equal(batches.items[end].model, batches.items[first].model)) {
             end++;
         }
+        bool is_turned = campaign->options.newest_first && !is_ordered(model);
         for (size_t i = first; i < end; i++) {
-            bool is_turned = campaign->options.newest_first &&
-                             campaign_find_model(campaign, batches.items[i].model)->model->key.count == 0;
             const CampaignBatchRecord *batch = &batches.items[is_turned ? end - 1 - (i - first) : i];
-            if (!str_equal(batch->state, STR("done"))) {
+            if (with_done || !str_equal(batch->state, STR("done"))) {
                 batch_task_vec_push(campaign->arena, &work->tasks,
-                                    (BatchTask){.model = campaign_find_model(campaign, batch->model),
-                                                .record = *batch,
-                                                .arena = campaign->arena});
+                                    (BatchTask){.model = model, .record = *batch, .arena = campaign->arena});
             }
         }
         first = end;
@@ -363,7 +365,7 @@ static Status run_batches(CampaignWork *work, Error *err) {
     work->is_whole = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
     ScheduleOptions options = {
         .task_count = work->tasks.count + campaign->model_count,
-        .needs = find_needs(work),
+        .needs = find_needs(work, find_ranges(work)),
         .thread_count = thread_count(campaign),
         .handle = &campaign->build.schedule,
         .keep_going = true,
@@ -388,8 +390,8 @@ static Status tell_stopped(const Campaign *campaign, ErrorList *faults) {
     Str state = STR_EMPTY;
     if (!failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err))) {
         bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
-        (void)error_set(&err, ERROR_PLAN, "campaign %lld was %s by another command", (long long)campaign->id,
-                        is_paused ? "paused" : "cancelled");
+        (void)error_set(&err, ERROR_PLAN, "campaign %lld was " STR_FMT " by another command", (long long)campaign->id,
+                        STR_ARG(state));
         error_code(&err, is_paused ? STR("campaign.paused") : STR("campaign.cancelled"));
         if (is_paused) {
             error_hint(&err, "`interlace backfill resume %lld` does the rest", (long long)campaign->id);
@@ -479,7 +481,7 @@ Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults) {
     campaign->build.lock = lock;
     campaign->build.is_stopping = is_stopping;
     campaign->build.stop_context = &work;
-    bool is_carried_out = !failed(campaign_area_make(campaign, &err)) && !failed(list_tasks(&work, &err)) &&
+    bool is_carried_out = !failed(campaign_area_make(campaign, &err)) && !failed(list_tasks(&work, false, &err)) &&
                           !failed(run_batches(&work, &err));
     Status status = FAILED;
     if (is_carried_out) {
@@ -493,50 +495,52 @@ Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults) {
 
 /* ---- Doing it again. */
 
-/* The batch lies behind those that it may read: models stand in dependency order. */
-static bool reads_stale(const Campaign *campaign, const CampaignBatchRecordVec *batches, size_t reader,
-                        const bool *is_stale, const bool *is_read) {
-    const CampaignBatchRecord *batch = &batches->items[reader];
-    const CampaignModel *model = campaign_find_model(campaign, batch->model);
-    for (size_t i = 0; i < reader; i++) {
-        const CampaignModel *other = campaign_find_model(campaign, batches->items[i].model);
-        bool is_upstream = is_stale[i] && is_read[other - campaign->models];
-        const WindowScan *cut = is_upstream ? campaign_cut(campaign, model, other) : NULL;
-        if (is_upstream && (cut == NULL || campaign_cut_reads(cut, batch->window, batches->items[i].window))) {
-            return true;
-        }
+static Status take_back(CampaignWork *work, BatchTask *task, Error *err) {
+    LedgerKey key = ledger_key(task->model->model, task->model->audit);
+    task->record.state = STR("pending");
+    task->record.attempts = 0;
+    if (task->record.window.start < task->record.window.end) {
+        TRY(state_ledger_remove(work->campaign->state, work->lock, &key, task->record.window, err));
     }
-    return false;
+    return put_record(work, task, err);
 }
 
-static Status take_back(Campaign *campaign, StateLock *lock, CampaignBatchRecord *batch, Error *err) {
-    const CampaignModel *model = campaign_find_model(campaign, batch->model);
-    LedgerKey key = ledger_key(model->model, model->audit);
-    batch->state = STR("pending");
-    batch->attempts = 0;
-    if (batch->window.start < batch->window.end) {
-        TRY(state_ledger_remove(campaign->state, lock, &key, batch->window, err));
+static Status find_moved(const CampaignWork *work, IndexVec *moved_out, Error *err) {
+    CampaignBatchRecordVec batches = {0};
+    for (size_t i = 0; i < work->tasks.count; i++) {
+        campaign_batch_record_vec_push(work->campaign->arena, &batches, work->tasks.items[i].record);
     }
-    return state_campaign_put_batch(campaign->state, lock, campaign->id, batch, err);
+    return campaign_find_moved(work->campaign, &batches, work->campaign->arena, moved_out, err);
+}
+
+/* A task reads only those before it, and such that stand for all of a model before it. */
+static void spread(const CampaignWork *work, const ModelTasks *ranges, bool *is_stale) {
+    for (size_t i = 0; i < work->campaign->model_count; i++) {
+        for (size_t t = ranges[i].first; t < ranges[i].end; t++) {
+            for (size_t r = 0; r < work->reads[t].count; r++) {
+                is_stale[t] = is_stale[t] || is_stale[work->reads[t].items[r]];
+            }
+            is_stale[ranges[i].barrier] = is_stale[ranges[i].barrier] || is_stale[t];
+        }
+    }
 }
 
 Status campaign_take_back_moved(Campaign *campaign, StateLock *lock, size_t *count_out, Error *err) {
-    CampaignBatchRecordVec batches = {0};
+    CampaignWork work = {.campaign = campaign, .lock = lock};
     IndexVec moved = {0};
     *count_out = 0;
-    TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
-    TRY(campaign_find_moved(campaign, campaign->connection, &batches, campaign->arena, &moved, err));
-    bool *is_stale = ARENA_NEW_ARRAY(campaign->arena, bool, batches.count);
+    TRY(list_tasks(&work, true, err));
+    TRY(find_moved(&work, &moved, err));
+    const ModelTasks *ranges = find_ranges(&work);
+    (void)find_needs(&work, ranges);
+    bool *is_stale = ARENA_NEW_ARRAY(campaign->arena, bool, work.tasks.count + campaign->model_count);
     for (size_t i = 0; i < moved.count; i++) {
         is_stale[moved.items[i]] = true;
     }
-    for (size_t i = 0; i < batches.count; i++) {
-        const Model *model = campaign_find_model(campaign, batches.items[i].model)->model;
-        bool *is_read = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
-        campaign_upstreams(campaign, model, is_read);
-        is_stale[i] = is_stale[i] || reads_stale(campaign, &batches, i, is_stale, is_read);
-        if (is_stale[i]) {
-            TRY(take_back(campaign, lock, &batches.items[i], err));
+    spread(&work, ranges, is_stale);
+    for (size_t t = 0; t < work.tasks.count; t++) {
+        if (is_stale[t]) {
+            TRY(take_back(&work, &work.tasks.items[t], err));
             ++*count_out;
         }
     }

@@ -54,20 +54,24 @@ static Status keep_plan(Cli *cli, Session *session, const Campaign *campaign, St
     return state_plan_put(state, id, campaign_options_json(&campaign->options, cli->arena), err);
 }
 
-Status command_backfill_plan(Cli *cli, ErrorList *faults) {
+static Status show_plan(Cli *cli, const CampaignOptions *options, bool probes, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(session) Session *session = NULL;
     AUTO(campaign) Campaign *campaign = NULL;
-    CampaignOptions options;
-    CLI_TRY(read_options(cli, &options, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    bool probes = invocation_flag(cli->invocation, OPTION_PROBE);
-    TRY(campaign_open(session, &options, probes, &campaign, faults));
+    TRY(campaign_open(session, options, probes, &campaign, faults));
     Str id = campaign_plan_id(campaign, cli->arena);
     CLI_TRY(keep_plan(cli, session, campaign, id, &err));
     CLI_TRY(probes ? campaign_probe(campaign, &err) : OK);
     backfill_print_plan(cli, campaign, id);
     return campaign_check(campaign, faults);
+}
+
+Status command_backfill_plan(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    CampaignOptions options;
+    CLI_TRY(read_options(cli, &options, &err));
+    return show_plan(cli, &options, invocation_flag(cli->invocation, OPTION_PROBE), faults);
 }
 
 /* How far it came is told in any case. */
@@ -79,16 +83,21 @@ static Status end_of_work(Cli *cli, Session *session, const Campaign *campaign, 
     return status;
 }
 
-static Status check_plan_alone(const Cli *cli, Error *err) {
-    static const OptionId others[] = {OPTION_SELECT, OPTION_EXCLUDE, OPTION_CAMPAIGN_START, OPTION_END,
-                                      OPTION_BATCH,  OPTION_GAPS,    OPTION_RESTATE,        OPTION_CONCURRENCY};
-    for (size_t i = 0; i < COUNT_OF(others); i++) {
+static Status refuse_beside(const Cli *cli, const char *what, const OptionId *others, size_t count, Error *err) {
+    for (size_t i = 0; i < count; i++) {
         if (cli->invocation->options[others[i]].is_given) {
-            return error_set(err, ERROR_USAGE, "--plan says all of it: --%s cannot stand beside it",
-                             option_table[others[i]].name);
+            return error_set(err, ERROR_USAGE, "%s: --%s cannot stand beside it", what, option_table[others[i]].name);
         }
     }
     return OK;
+}
+
+static Status check_plan_alone(const Cli *cli, Error *err) {
+    static const OptionId others[] = {OPTION_SELECT,        OPTION_EXCLUDE,  OPTION_CAMPAIGN_START, OPTION_END,
+                                      OPTION_BATCH,         OPTION_GAPS,     OPTION_RESTATE,        OPTION_CONCURRENCY,
+                                      OPTION_ALLOW_REFUSED, OPTION_NO_STALE, OPTION_MAX_TIME,       OPTION_MAX_ROWS,
+                                      OPTION_MAX_WINDOWS};
+    return refuse_beside(cli, "--plan says all of it", others, COUNT_OF(others), err);
 }
 
 /* What was asked for then, with what was no matter of the plan as it is asked for now. */
@@ -108,29 +117,19 @@ static void take_late_options(const Cli *cli, CampaignOptions *options) {
     options->note = invocation_text(invocation, OPTION_NOTE);
 }
 
-Status command_backfill_start(Cli *cli, ErrorList *faults) {
-    AUTO(error) Error err = {0};
-    AUTO(session) Session *session = NULL;
-    AUTO(campaign) Campaign *campaign = NULL;
-    CampaignOptions options;
-    Str plan = invocation_text(cli->invocation, OPTION_PLAN);
-    int64_t lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT);
-    CLI_TRY(plan.size > 0 ? check_plan_alone(cli, &err) : read_options(cli, &options, &err));
-    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    CLI_TRY(plan.size > 0 ? find_plan(cli, session, plan, &options, &err) : OK);
-    take_late_options(cli, &options);
-    Status status = backfill_start(session, &options, plan, lock_timeout_us, &campaign, faults);
-    return end_of_work(cli, session, campaign, status, faults);
-}
-
-Status backfill_instead(Cli *cli, WindowVerb verb, ErrorList *faults) {
-    AUTO(error) Error err = {0};
-    AUTO(session) Session *session = NULL;
-    AUTO(campaign) Campaign *campaign = NULL;
+static Status read_options_of_run(const Cli *cli, WindowVerb verb, CampaignOptions *options_out, Error *err) {
+    static const OptionId others[] = {OPTION_CATCH_UP, OPTION_PARALLELISM, OPTION_KEEP_GOING, OPTION_STRICT};
     const Invocation *invocation = cli->invocation;
     ApplyOptions asked = {0};
-    CLI_TRY(run_options_read(cli, verb, &asked, &err));
-    CampaignOptions options = {
+    TRY(run_options_read(cli, verb, &asked, err));
+    TRY(refuse_beside(cli, "--audit makes a campaign of it", others, COUNT_OF(others), err));
+    if (asked.start.size == 0) {
+        return error_set(err, ERROR_USAGE, "--audit needs --start: from when on?");
+    }
+    if (cli_wants_json_lines(cli)) {
+        return error_set(err, ERROR_USAGE, "--audit makes a campaign of it, which has no events: --json");
+    }
+    *options_out = (CampaignOptions){
         .environment = invocation_text(invocation, OPTION_ENV),
         .select = *invocation_list(invocation, OPTION_SELECT),
         .exclude = *invocation_list(invocation, OPTION_EXCLUDE),
@@ -142,11 +141,38 @@ Status backfill_instead(Cli *cli, WindowVerb verb, ErrorList *faults) {
         .gaps = verb == WINDOW_RUN,
         .note = invocation_text(invocation, OPTION_NOTE),
     };
-    CLI_TRY(options.start.size > 0 ? OK : error_set(&err, ERROR_USAGE, "--audit needs --start: from when on?"));
-    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
-    Status status = backfill_start(session, &options, STR_EMPTY, invocation_number(invocation, OPTION_LOCK_TIMEOUT),
-                                   &campaign, faults);
+    return OK;
+}
+
+static Status start(Cli *cli, const CampaignOptions *options, Str plan, Session *session, ErrorList *faults) {
+    AUTO(campaign) Campaign *campaign = NULL;
+    int64_t lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT);
+    Status status = backfill_start(session, options, plan, lock_timeout_us, &campaign, faults);
     return end_of_work(cli, session, campaign, status, faults);
+}
+
+Status backfill_instead(Cli *cli, WindowVerb verb, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    CampaignOptions options;
+    CLI_TRY(read_options_of_run(cli, verb, &options, &err));
+    if (invocation_flag(cli->invocation, OPTION_DRY_RUN)) {
+        return show_plan(cli, &options, false, faults);
+    }
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    return start(cli, &options, STR_EMPTY, session, faults);
+}
+
+Status command_backfill_start(Cli *cli, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(session) Session *session = NULL;
+    CampaignOptions options;
+    Str plan = invocation_text(cli->invocation, OPTION_PLAN);
+    CLI_TRY(plan.size > 0 ? check_plan_alone(cli, &err) : read_options(cli, &options, &err));
+    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    CLI_TRY(plan.size > 0 ? find_plan(cli, session, plan, &options, &err) : OK);
+    take_late_options(cli, &options);
+    return start(cli, &options, plan, session, faults);
 }
 
 Status command_backfill_resume(Cli *cli, ErrorList *faults) {

@@ -6,6 +6,7 @@
 #include "cli/run_json.h"
 #include "cli/table.h"
 #include "cli/text_width.h"
+#include "run/window_json.h"
 
 /* ---- plan */
 
@@ -193,7 +194,7 @@ static void print_plan_json(Cli *cli, const Campaign *campaign, Str id) {
     json_text_field(json, STR("plan_id"), id);
     json_text_field(json, STR("environment"), campaign->options.environment);
     json_key(json, STR("range"));
-    run_json_write_window(campaign->range, json);
+    window_write_json(campaign->range, json);
     json_key(json, STR("models"));
     json_begin_array(json);
     for (size_t i = 0; i < campaign->model_count; i++) {
@@ -310,7 +311,7 @@ static void write_failures(const CampaignBatchRecordVec *batches, JsonWriter *js
             json_text_field(json, STR("model"), batch->model);
             json_key(json, STR("window"));
             if (batch->window.start < batch->window.end) {
-                run_json_write_window(batch->window, json);
+                window_write_json(batch->window, json);
             } else {
                 json_null(json);
             }
@@ -326,7 +327,7 @@ static void write_head(Cli *cli, const CampaignRecord *campaign, JsonWriter *jso
     json_text_field(json, STR("state"), campaign->state);
     json_text_field(json, STR("environment"), campaign->environment);
     json_key(json, STR("range"));
-    run_json_write_window((Window){campaign->start, campaign->end}, json);
+    window_write_json((Window){campaign->start, campaign->end}, json);
     json_optional_text_field(json, STR("note"), campaign->note);
     json_text_field(json, STR("who"), campaign->who);
     json_text_field(json, STR("created"), time_format_iso(cli->arena, campaign->created_at));

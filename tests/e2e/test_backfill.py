@@ -1,8 +1,10 @@
 """Campaigns: the past computed anew beside what readers see, and published in one step (spec 04 §4, §5, §7, §10)."""
 
+import contextlib
 import datetime
 import os
 import signal
+import sqlite3
 import time
 
 import duckdb
@@ -93,6 +95,21 @@ class Shop:
 
     def state(self, campaign=1):
         return self.project.ok("backfill", "status", campaign, "--json").json["state"]
+
+    def tries(self, campaign=1):
+        """How often batches were tried."""
+        with contextlib.closing(sqlite3.connect(self.project.root / ".interlace/state.db")) as state:
+            rows = state.execute("SELECT DISTINCT attempts FROM campaign_batches WHERE campaign = ?", [campaign])
+            return {attempts for (attempts,) in rows}
+
+    def wait_until_at_work(self, campaign=1):
+        """A batch of the first model is done."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            status = self.project.run("backfill", "status", campaign, "--json")
+            if status.code == 0 and status.json["models"][0]["done"] > 0:
+                return
+        pytest.fail("no batch was done in time")
 
     def relations(self):
         """Names of a campaign's relations in the warehouse."""
@@ -239,8 +256,9 @@ def test_04_10_2_a_killed_campaign_is_resumed_where_it_was(shop, make_project, h
     assert shop.state() == "running"
     status = shop.project.ok("backfill", "resume", 1, "--json").json
     assert status["state"] == "audited"
-    # Done once, but for the one that ran at the kill.
     assert all(model["done"] == model["batches"] for model in status["models"])
+    # What was done before the kill was not begun again: a batch that ran then has left no try of its own.
+    assert shop.tries() == {1}
     shop.project.ok("backfill", "publish", 1)
     assert shop.rows() == fresh_rows(make_project, shop)
 
@@ -278,11 +296,7 @@ def test_04_5_another_terminal_pauses_and_cancels(shop):
     for verb, state in (("pause", "paused"), ("cancel", "cancelled")):
         started = shop.project.spawn("backfill", "start", *ALL, "--batch", "3", "--note", "x", env=env)
         campaign = {"pause": 1, "cancel": 2}[verb]
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            status = shop.project.run("backfill", "status", campaign, "--json")
-            if status.code == 0 and status.json["models"][0]["done"] > 0:
-                break
+        shop.wait_until_at_work(campaign)
         assert shop.project.ok("backfill", verb, campaign, "--json").json["state"] == state
         _, stderr = started.communicate(timeout=60)
         assert started.returncode == 1
@@ -296,11 +310,7 @@ def test_04_5_another_terminal_pauses_and_cancels(shop):
 def test_04_5_ctrl_c_pauses(shop):
     env = {"INTERLACE_HOOK": "campaign.batch=wait:100"}
     started = shop.project.spawn("backfill", "start", *ALL, "--batch", "3", "--note", "x", env=env)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        status = shop.project.run("backfill", "status", 1, "--json")
-        if status.code == 0 and status.json["models"][0]["done"] > 0:
-            break
+    shop.wait_until_at_work()
     os.kill(started.pid, signal.SIGINT)
     _, stderr = started.communicate(timeout=60)
     assert started.returncode == 130
@@ -468,7 +478,7 @@ def test_04_4_bad_input_is_refused_and_records_nothing(shop, args, code, text):
 
 def test_04_5_moves_that_make_no_sense_are_refused(shop):
     shop.start("--note", "x")
-    assert "campaign 1 is audited: it cannot be resumed" not in shop.project.ok("backfill", "publish", 1).stderr
+    shop.project.ok("backfill", "publish", 1)
     for verb, text in (
         ("publish", "campaign 1 is published, not audited"),
         ("resume", "campaign 1 is published: it cannot be resumed"),
@@ -561,6 +571,11 @@ def test_02_12_8_restate_with_audit_is_a_campaign_that_waits(shop, make_project)
     assert shop.rows() == fresh_rows(make_project, shop)
     shop.project.ok("backfill", "revert", 1)
     assert shop.rows() == old
+    dry = shop.project.ok("restate", *ALL, "--audit", "--dry-run", "--json").json
+    assert [model["windows"] for model in dry["models"]] == [89, 89, 0, 0]
+    assert len(shop.project.ok("backfill", "list", "--json").json) == 1
+    for option in ("--strict", "--keep-going", "--json=lines"):
+        assert "--audit makes a campaign of it" in shop.project.fails("restate", *ALL, "--audit", option, code=2).stderr
     missing = shop.project.run("restate", "--audit")
     assert missing.code == 2
     assert "--audit needs --start" in missing.stderr
@@ -616,3 +631,19 @@ def test_04_4_a_campaign_that_takes_more_than_it_may_is_refused_or_paused(shop, 
     expected = shop.project.run("backfill", "plan", *ALL, *limit)
     assert expected.code == 1
     assert f"expected to take more than {text}" in expected.stderr
+
+
+def test_04_5_a_campaign_goes_on_with_the_models_that_it_began_with(shop, make_project):
+    """Whatever its selectors choose by now."""
+    tagged = SALES.format(keys=", tags: [sales]")
+    shop.project.write({"models/fct_daily_sales.sql": tagged})
+    shop.project.ok("apply")
+    shop.correct()
+    killed = shop.project.run(
+        "backfill", "start", "-s", "tag:sales+", *RANGE, "--note", "x", env={"INTERLACE_HOOK": "campaign.seal=kill"}
+    )
+    assert killed.code == -signal.SIGKILL
+    shop.project.write({"models/fct_daily_sales.sql": SALES.format(keys="")})
+    assert shop.project.ok("backfill", "resume", 1, "--json").json["state"] == "audited"
+    shop.project.ok("backfill", "publish", 1)
+    assert shop.rows() == fresh_rows(make_project, shop)

@@ -137,11 +137,10 @@ def carry_on(scene, args, old, new):
             return
         args = ["publish", "1"] if state == "audited" else ["resume", "1"]
     # Enough of it.
-    env = {}
     if args[0] != "publish":
-        scene.project.ok("backfill", *args, "--json", env=env)
+        scene.project.ok("backfill", *args)
     if scene.project.ok("backfill", "status", "1", "--json").json["state"] == "audited":
-        scene.project.ok("backfill", "publish", "1", env=env)
+        scene.project.ok("backfill", "publish", "1")
 
 
 def play(make_project, chance):
