@@ -65,7 +65,8 @@ static void release(Campaign *campaign, StateLock *lock) {
 }
 
 static bool needs_note(const Campaign *campaign) {
-    return str_equal(campaign->options.environment, STR("prod")) && campaign->record.note.size == 0;
+    return str_equal(campaign->options.environment, STR("prod")) && campaign->record.note.size == 0 &&
+           !campaign->session->project->config->notes_are_optional;
 }
 
 static Status refuse_noteless(const Campaign *campaign, Error *err) {
@@ -113,13 +114,15 @@ static Status publish_locked(Campaign *campaign, const PublishOptions *options, 
 static Status rebase_locked(Campaign *campaign, StateLock *lock, ErrorList *faults) {
     AUTO(error) Error err = {0};
     size_t count = 0;
+    bool goes_on;
+    campaign->options.hours = STR_EMPTY; /* somebody waits for it now */
     if (failed(campaign_take_back_moved(campaign, lock, &count, &err)) ||
         (count > 0 && failed(move_to(campaign->state, campaign->id, CAMPAIGN_RUNNING, "rebased", &err)))) {
         error_list_take(faults, &err);
         return FAILED;
     }
     session_note(campaign->session, "%zu batch(es) of campaign %lld are computed anew", count, (long long)campaign->id);
-    return count > 0 ? campaign_work(campaign, lock, faults) : OK;
+    return count > 0 ? campaign_work(campaign, lock, &goes_on, faults) : OK;
 }
 
 /* Only of what waits to be published. */
@@ -148,27 +151,41 @@ static void drop_when_over(const Campaign *campaign) {
     }
 }
 
-static Status work_and_publish(Campaign *campaign, int64_t lock_timeout_us, ErrorList *faults) {
+static Status work_through(Campaign **campaign, StateLock *lock, ErrorList *faults) {
+    bool goes_on = false;
+    TRY(campaign_work(*campaign, lock, &goes_on, faults));
+    while (goes_on) {
+        Campaign *again = NULL;
+        TRY(campaign_open_created((*campaign)->session, (*campaign)->id, true, &again, faults));
+        campaign_close(*campaign);
+        *campaign = again;
+        TRY(campaign_work(again, lock, &goes_on, faults));
+    }
+    return OK;
+}
+
+static Status work_and_publish(Campaign **campaign, int64_t lock_timeout_us, ErrorList *faults) {
     AUTO(error) Error err = {0};
     StateLock *lock = NULL;
-    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
-    Status status = campaign_work(campaign, lock, faults);
-    drop_when_over(campaign);
+    TRY(told(take_lock((*campaign)->state, (*campaign)->id, &lock, &err), &err, faults));
+    Status status = work_through(campaign, lock, faults);
+    drop_when_over(*campaign);
     state_lock_release(lock);
-    if (failed(status) || !campaign->options.publishes) {
+    if (failed(status) || !(*campaign)->options.publishes) {
         return status;
     }
     PublishOptions options = {.lock_timeout_us = lock_timeout_us};
-    return told(publish_locked(campaign, &options, &err), &err, faults);
+    return told(publish_locked(*campaign, &options, &err), &err, faults);
 }
 
-/* The id is that of what was asked for in the plan, where order, audit and note did not matter yet. */
+/* The id is that of what was asked for in the plan, where order, hours, audit and note did not matter yet. */
 static Status check_plan(Campaign *campaign, Str plan, Error *err) {
     CampaignOptions asked = campaign->options;
     if (plan.size == 0) {
         return OK;
     }
     campaign->options.newest_first = campaign->options.skips_audit = campaign->options.publishes = false;
+    campaign->options.hours = STR_EMPTY;
     Str id = campaign_plan_id(campaign, campaign->arena);
     campaign->options = asked;
     if (str_equal(id, plan)) {
@@ -189,8 +206,8 @@ Status backfill_start(Session *session, const CampaignOptions *options, Str plan
     TRY(campaign_check(campaign, faults));
     TRY(told(check_plan(campaign, plan, &err), &err, faults));
     TRY(told(campaign_create(campaign, &err), &err, faults));
-    *campaign_out = campaign;
-    return work_and_publish(TAKE(campaign), lock_timeout_us, faults);
+    *campaign_out = TAKE(campaign);
+    return work_and_publish(campaign_out, lock_timeout_us, faults);
 }
 
 Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Campaign **campaign_out,
@@ -200,8 +217,8 @@ Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Ca
     TRY(campaign_open_created(session, id, true, &campaign, faults));
     bool is_running = str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_RUNNING));
     TRY(is_running ? OK : told(move_to(campaign->state, id, CAMPAIGN_RUNNING, "resumed", &err), &err, faults));
-    *campaign_out = campaign;
-    return work_and_publish(TAKE(campaign), lock_timeout_us, faults);
+    *campaign_out = TAKE(campaign);
+    return work_and_publish(campaign_out, lock_timeout_us, faults);
 }
 
 /* ---- From outside. */

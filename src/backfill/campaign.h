@@ -24,6 +24,7 @@ typedef struct CampaignOptions {
     bool allow_refused;                    /* without the refused models */
     bool no_stale;                         /* models left stale are an error */
     int64_t max_us, max_rows, max_windows; /* refused when more is expected, paused when it takes more; 0: none */
+    Str hours; /* in which batches are begun, as campaign_hours_parse takes them; empty: at any */
     Str note;
 } CampaignOptions;
 

@@ -26,6 +26,7 @@ Str campaign_options_json(const CampaignOptions *options, Arena *arena) {
     json_int_field(&json, STR("max_us"), options->max_us);
     json_int_field(&json, STR("max_rows"), options->max_rows);
     json_int_field(&json, STR("max_windows"), options->max_windows);
+    json_text_field(&json, STR("hours"), options->hours);
     json_end_object(&json);
     return strbuf_copy(&text, arena);
 }
@@ -64,6 +65,7 @@ Status campaign_options_read(Str json, Arena *arena, CampaignOptions *options_ou
         .max_us = read_number(map, STR("max_us")),
         .max_rows = read_number(map, STR("max_rows")),
         .max_windows = read_number(map, STR("max_windows")),
+        .hours = config_text(map, STR("hours")),
     };
     read_list(map, STR("select"), arena, &options.select);
     read_list(map, STR("exclude"), arena, &options.exclude);

@@ -4,6 +4,7 @@
 #include "backfill/campaign_work.h"
 
 #include "backfill/campaign_area.h"
+#include "backfill/campaign_hours.h"
 #include "backfill/campaign_reads.h"
 #include "backfill/campaign_seal.h"
 #include "base/log.h"
@@ -41,6 +42,8 @@ typedef struct CampaignWork {
     int64_t looked_us;         /* the driving thread's */
     atomic_size_t done, rows;
     atomic_bool is_over_limit;
+    CampaignHours hours;
+    atomic_bool is_over_hours; /* no further batch before they begin again */
     int64_t started_us;
 } CampaignWork;
 
@@ -62,6 +65,16 @@ static void look_at_state(CampaignWork *work) {
         atomic_store(&work->takes_no_more, true);
         bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
         atomic_store(&work->is_stopped, !is_paused);
+    }
+}
+
+static bool are_hours(const CampaignWork *work) {
+    return campaign_hours_hold(&work->hours, zone_wall(work->campaign->zone, clock_now_us()));
+}
+
+static void look_at_clock(CampaignWork *work) {
+    if (!are_hours(work)) {
+        atomic_store(&work->is_over_hours, true);
     }
 }
 
@@ -221,7 +234,8 @@ static TaskVerdict run_batch(void *context, size_t index, bool is_alone) {
     }
     BatchTask *task = &work->tasks.items[index];
     look_at_state(work);
-    if (atomic_load(&work->takes_no_more) || is_stopping(work)) {
+    look_at_clock(work);
+    if (atomic_load(&work->takes_no_more) || atomic_load(&work->is_over_hours) || is_stopping(work)) {
         return VERDICT_TASK_CANCELLED;
     }
     if (!can_be_done(work, index)) {
@@ -446,6 +460,35 @@ static Status fail(CampaignWork *work, size_t failures, ErrorList *faults) {
     return FAILED;
 }
 
+static bool is_all_done(const CampaignWork *work) {
+    size_t done = 0;
+    while (done < work->tasks.count && is_done(work, done)) {
+        done++;
+    }
+    return done == work->tasks.count;
+}
+
+static bool waits_for_hours(CampaignWork *work) {
+    return atomic_load(&work->is_over_hours) && !atomic_load(&work->takes_no_more) && !is_stopping(work);
+}
+
+/* False: there is nothing to wait for, or somebody stops it. Nothing is held meanwhile that others need. */
+static bool wait_for_hours(CampaignWork *work) {
+    Campaign *campaign = work->campaign;
+    if (!waits_for_hours(work) || is_all_done(work)) {
+        return false;
+    }
+    session_note(campaign->session, "campaign %lld waits for its hours (" STR_FMT ")", (long long)campaign->id,
+                 STR_ARG(campaign->options.hours));
+    engine_release(TAKE(campaign->connection));
+    session_close_engine(campaign->session);
+    while (waits_for_hours(work) && !are_hours(work)) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
+        look_at_state(work);
+    }
+    return waits_for_hours(work);
+}
+
 static Status end(CampaignWork *work, ErrorList *faults) {
     if (cancel_requested()) {
         return pause_by_itself(work->campaign, ERROR_INTERRUPTED, "interrupted", faults);
@@ -475,19 +518,28 @@ static void clear_tasks(CampaignWork *work) {
     }
 }
 
-Status campaign_work(Campaign *campaign, StateLock *lock, ErrorList *faults) {
+static Status carry_out_all(CampaignWork *work, Error *err) {
+    Campaign *campaign = work->campaign;
+    Str hours = campaign->options.hours;
+    TRY(hours.size > 0 ? campaign_hours_parse(hours, &work->hours, err) : OK);
+    TRY(campaign_area_make(campaign, err));
+    TRY(list_tasks(work, false, err));
+    return run_batches(work, err);
+}
+
+Status campaign_work(Campaign *campaign, StateLock *lock, bool *goes_on_out, ErrorList *faults) {
     AUTO(error) Error err = {0};
     CampaignWork work = {.campaign = campaign, .lock = lock, .started_us = clock_monotonic_us()};
+    Status status = FAILED;
     campaign->build.lock = lock;
     campaign->build.is_stopping = is_stopping;
     campaign->build.stop_context = &work;
-    bool is_carried_out = !failed(campaign_area_make(campaign, &err)) && !failed(list_tasks(&work, false, &err)) &&
-                          !failed(run_batches(&work, &err));
-    Status status = FAILED;
-    if (is_carried_out) {
-        status = end(&work, faults);
-    } else {
+    *goes_on_out = false;
+    if (failed(carry_out_all(&work, &err))) {
         error_list_take(faults, &err);
+    } else {
+        *goes_on_out = wait_for_hours(&work);
+        status = *goes_on_out ? OK : end(&work, faults);
     }
     clear_tasks(&work);
     return status;

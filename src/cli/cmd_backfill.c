@@ -1,5 +1,6 @@
 /* Campaigns: what is asked for, and which of backfill/'s commands does it. */
 #include "backfill/backfill.h"
+#include "backfill/campaign_hours.h"
 #include "cli/backfill_text.h"
 #include "cli/commands.h"
 #include "cli/run_options.h"
@@ -109,12 +110,15 @@ static Status find_plan(Cli *cli, Session *session, Str plan, CampaignOptions *o
     return campaign_options_read(json, cli->arena, options_out, err);
 }
 
-static void take_late_options(const Cli *cli, CampaignOptions *options) {
+static Status take_late_options(const Cli *cli, CampaignOptions *options, Error *err) {
     const Invocation *invocation = cli->invocation;
+    CampaignHours hours;
     options->newest_first = str_equal(invocation_text(invocation, OPTION_ORDER), STR("newest"));
     options->skips_audit = invocation_flag(invocation, OPTION_NO_AUDIT);
     options->publishes = str_equal(invocation_text(invocation, OPTION_PUBLISH), STR("auto"));
     options->note = invocation_text(invocation, OPTION_NOTE);
+    options->hours = invocation_text(invocation, OPTION_HOURS);
+    return options->hours.size > 0 ? campaign_hours_parse(options->hours, &hours, err) : OK;
 }
 
 static Status read_options_of_run(const Cli *cli, WindowVerb verb, CampaignOptions *options_out, Error *err) {
@@ -171,7 +175,7 @@ Status command_backfill_start(Cli *cli, ErrorList *faults) {
     CLI_TRY(plan.size > 0 ? check_plan_alone(cli, &err) : read_options(cli, &options, &err));
     TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
     CLI_TRY(plan.size > 0 ? find_plan(cli, session, plan, &options, &err) : OK);
-    take_late_options(cli, &options);
+    CLI_TRY(take_late_options(cli, &options, &err));
     return start(cli, &options, plan, session, faults);
 }
 

@@ -104,6 +104,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_REBASE]      = {"rebase", 0, OPTION_TYPE_FLAG, .summary = "First compute windows anew that have moved since the audit"},
     [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one batch of each model unseen, for the estimate"},
     [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
+    [OPTION_HOURS]       = {"hours", 0, OPTION_TYPE_TEXT, "FROM-TO", .summary = "Begin batches only between these times of a day, as 22:00-06:00"},
     [OPTION_MAX_TIME]    = {"max-time", 0, OPTION_TYPE_DURATION, "DUR", .summary = "Refuse when it is expected to take longer, pause when it does"},
     [OPTION_MAX_ROWS]    = {"max-rows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "The same for the rows that it writes"},
     [OPTION_MAX_WINDOWS] = {"max-windows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "Refuse more windows than this"},
@@ -189,7 +190,7 @@ const Command command_table[] = {
     {.name = "backfill start", .summary = "Compute the past anew, beside what readers see", .run = command_backfill_start,
      .details = "A campaign: its batches are built and checked unseen, compared with what is published, and wait for\n"
                 "`backfill publish`. It may be paused, resumed and cancelled from another terminal.",
-     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
+     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(HOURS) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
 
     {.name = "backfill list", .summary = "List the campaigns, newest first", .run = command_backfill_list,
      .options = O(PATH) | O(JSON)},

@@ -159,6 +159,7 @@ static void build_settings(ConfigBuilder *builder) {
     config->parallelism = parallelism_key(builder);
     config->timezone = text_key(builder, STR("timezone"), STR_EMPTY);
     config->python_interpreter = interpreter_key(builder);
+    config->notes_are_optional = str_equal(text_key(builder, STR("notes"), STR_EMPTY), STR("optional"));
     check_zone(builder, builder->keys, STR("timezone"), "timezone");
     check_zone(builder, config_find(builder->keys, STR("scheduler")), STR("timezone"), "scheduler.timezone");
 }

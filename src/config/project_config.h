@@ -80,6 +80,7 @@ typedef struct ProjectConfig {
     const ConfigValue *connections; /* validated; NULL when absent */
     InputConfigVec inputs;          /* in the order written; no two names differ only in letter case */
     WebhookConfigVec webhooks;      /* of `notify`, in the order written */
+    bool notes_are_optional;        /* of `notes` */
     StrVec warnings;                /* one line each */
 } ProjectConfig;
 

@@ -319,6 +319,35 @@ def test_04_5_ctrl_c_pauses(shop):
     assert shop.project.ok("backfill", "resume", 1, "--json").json["state"] == "audited"
 
 
+def test_04_5_batches_begin_within_the_hours_and_the_warehouse_is_free_between_them(shop):
+    old = shop.rows()
+    shop.correct()
+    started = shop.project.spawn("backfill", "start", *ALL, "--hours", "06:00-22:00", "--note", "x")
+    for line in started.stderr:
+        if "campaign 1 waits for its hours (06:00-22:00)" in line:
+            break
+    assert shop.state() == "running"
+    assert shop.rows() == old  # the warehouse can be opened, also by those who write:
+    shop.project.ok("run", "-s", "sales_by_day")
+    shop.project.ok("backfill", "pause", 1)
+    _, stderr = started.communicate(timeout=60)
+    assert started.returncode == 1
+    assert "campaign 1 was paused by another command" in stderr
+    assert {model["done"] for model in shop.project.ok("backfill", "status", 1, "--json").json["models"]} == {0}
+    by_day = {"INTERLACE_NOW": "2026-10-29T12:00:00Z"}
+    assert shop.project.ok("backfill", "resume", 1, "--json", env=by_day).json["state"] == "audited"
+
+
+def test_04_5_a_campaign_goes_on_by_itself_when_its_hours_begin(shop):
+    del shop.project.env["INTERLACE_NOW"]
+    shop.correct()
+    now = datetime.datetime.now(datetime.timezone.utc)
+    first, last = (f"{now + datetime.timedelta(seconds=after):%H:%M:%S}" for after in (4, 3600))
+    shop.project.ok("backfill", "start", *ALL, "--hours", f"{first}-{last}", "--note", "x")
+    assert datetime.datetime.now(datetime.timezone.utc) - now > datetime.timedelta(seconds=3)
+    assert shop.state() == "audited"
+
+
 # ---- What stands in the way.
 
 
@@ -460,6 +489,7 @@ def test_04_7_a_revert_does_not_undo_what_was_written_since(shop):
         (["plan", "--start", "2027-08-02"], 2, "--start lies in the future"),
         (["plan", "--start", "2026-08-02", "-s", "nope"], 1, "nope"),
         (["start", "--start", "2026-08-02", "--gaps", "--restate"], 2, "exclude each other"),
+        (["start", "--start", "2026-08-02", "--hours", "22-6"], 2, "two times of a day, as in 22:00-06:00; got '22-6'"),
         (["start", "--start", "2026-08-02", "--end", "2026-08-05", "--gaps", "-s", "fct_daily_sales"], 1,
          "no window of the range is left"),
         (["start", "--start", "2026-06-01", "-s", "fct_daily_sales"], 1, "the range begins before `backfill: 2026-07-01`"),
@@ -505,6 +535,10 @@ def test_04_8_prod_is_not_changed_without_a_note(shop):
     assert refused.code == 1
     assert "has no note that says why" in refused.stderr
     assert shop.project.ok("backfill", "publish", 1, "--note", "because", "--json").json["note"] == "because"
+    shop.start()
+    config = shop.project.read("interlace.yaml")
+    shop.project.write({"interlace.yaml": f"{config}notes: optional\n"})
+    assert shop.project.ok("backfill", "publish", 2, "--json").json["note"] in (None, "")
 
 
 def test_04_5_an_edited_model_stops_the_campaign(shop):
