@@ -31,6 +31,13 @@ typedef struct ModelTasks {
     size_t first, end, barrier;
 } ModelTasks;
 
+/* How far a model is, as others are told: of what this process has to do. */
+typedef struct ModelProgress {
+    int64_t started_us; /* monotonic; 0: not begun */
+    int64_t done, total, rows;
+    bool is_over;
+} ModelProgress;
+
 typedef struct CampaignWork {
     Campaign *campaign;
     StateLock *lock;
@@ -40,7 +47,9 @@ typedef struct CampaignWork {
     atomic_bool is_stopped;    /* cancelled by another command: statements are interrupted */
     atomic_bool takes_no_more; /* paused */
     int64_t looked_us;         /* the driving thread's */
-    atomic_size_t done, rows;
+    ModelProgress *progress;   /* a model each; guarded by BuildContext.state_mutex */
+    int64_t models_to_do;
+    atomic_size_t rows;
     atomic_bool is_over_limit;
     CampaignHours hours;
     atomic_bool is_over_hours; /* no further batch before they begin again */
@@ -106,7 +115,7 @@ static Status put_record(CampaignWork *work, const BatchTask *task, Error *err) 
     return status;
 }
 
-/* ---- One batch. */
+/* ---- The rows of one batch. */
 
 /* What the ledger of the audit relation has is done, by a try that died before it was recorded or by a batch's halves.
  */
@@ -180,19 +189,85 @@ static void keep_limits(CampaignWork *work, const BatchTask *task) {
     }
 }
 
-static void tell_progress(CampaignWork *work, const BatchTask *task) {
-    int64_t done = (int64_t)atomic_fetch_add(&work->done, 1) + 1;
-    session_emit(work->campaign->session, (Event){.type = EVENT_MODEL_WINDOW,
-                                                  .model = task->model->model,
-                                                  .done = done,
-                                                  .total = (int64_t)work->tasks.count});
+/* ---- What others are told. */
+
+static ModelProgress *progress_of(const CampaignWork *work, const CampaignModel *model) {
+    return &work->progress[model - work->campaign->models];
 }
+
+static int64_t grains_of(const BatchTask *task) {
+    Window window = task->record.window;
+    return task->model->part == PART_WINDOWED ? grain_count(task->model->target.grain, window.start, window.end) : 1;
+}
+
+static void start_progress(CampaignWork *work) {
+    Campaign *campaign = work->campaign;
+    work->progress = ARENA_NEW_ARRAY(campaign->arena, ModelProgress, campaign->model_count);
+    for (size_t i = 0; i < work->tasks.count; i++) {
+        ModelProgress *progress = progress_of(work, work->tasks.items[i].model);
+        work->models_to_do += progress->total == 0;
+        progress->total += grains_of(&work->tasks.items[i]);
+    }
+}
+
+static void emit(const CampaignWork *work, const CampaignModel *model, Event event) {
+    const ModelProgress *progress = progress_of(work, model);
+    event.model = model->model;
+    event.rows = (RowCounts){.is_known = true, .inserted = progress->rows};
+    event.seconds = (double)(clock_monotonic_us() - progress->started_us) / 1e6;
+    session_emit(work->campaign->session, event);
+}
+
+static void tell_begun(CampaignWork *work, const BatchTask *task) {
+    ModelProgress *progress = progress_of(work, task->model);
+    pthread_mutex_lock(&work->campaign->build.state_mutex);
+    if (progress->started_us == 0) {
+        progress->started_us = clock_monotonic_us();
+        emit(work, task->model, (Event){.type = EVENT_MODEL_START, .total = work->models_to_do});
+    }
+    pthread_mutex_unlock(&work->campaign->build.state_mutex);
+}
+
+static void tell_done(CampaignWork *work, const BatchTask *task) {
+    ModelProgress *progress = progress_of(work, task->model);
+    pthread_mutex_lock(&work->campaign->build.state_mutex);
+    progress->done += grains_of(task);
+    progress->rows += task->record.rows;
+    if (task->model->part == PART_WINDOWED) {
+        emit(work, task->model, (Event){.type = EVENT_MODEL_WINDOW, .done = progress->done, .total = progress->total});
+    }
+    if (progress->done == progress->total) {
+        progress->is_over = true;
+        emit(work, task->model, (Event){.type = EVENT_MODEL_DONE});
+    }
+    pthread_mutex_unlock(&work->campaign->build.state_mutex);
+}
+
+/* Of those that were begun and are not done. No thread works any more. */
+static void tell_undone(const CampaignWork *work) {
+    for (size_t i = 0; i < work->tasks.count; i++) {
+        const BatchTask *task = &work->tasks.items[i];
+        ModelProgress *progress = progress_of(work, task->model);
+        if (progress->started_us != 0 && !progress->is_over && task->error.message.size > 0) {
+            progress->is_over = true;
+            emit(work, task->model, (Event){.type = EVENT_MODEL_FAILED, .error = &task->error});
+        }
+    }
+    for (size_t i = 0; i < work->campaign->model_count; i++) {
+        if (work->progress[i].started_us != 0 && !work->progress[i].is_over) {
+            emit(work, &work->campaign->models[i], (Event){.type = EVENT_MODEL_CANCELLED});
+        }
+    }
+}
+
+/* ---- One batch, with its record. */
 
 static Status carry_out(CampaignWork *work, BatchTask *task, Error *err) {
     int64_t started_us = clock_monotonic_us();
     task->record.state = STR("running");
     task->record.error = STR_EMPTY;
     TRY(put_record(work, task, err));
+    tell_begun(work, task);
     Status status = try_until_done(work, task, err);
     task->record.seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
     bool is_failed = failed(status) && err->kind != ERROR_INTERRUPTED && !is_stopping(work);
@@ -207,7 +282,7 @@ static Status carry_out(CampaignWork *work, BatchTask *task, Error *err) {
     }
     TRY(status);
     keep_limits(work, task);
-    tell_progress(work, task);
+    tell_done(work, task);
     return test_hook("campaign.batch_done", err);
 }
 
@@ -377,6 +452,7 @@ static size_t thread_count(const Campaign *campaign) {
 static Status run_batches(CampaignWork *work, Error *err) {
     Campaign *campaign = work->campaign;
     work->is_whole = ARENA_NEW_ARRAY(campaign->arena, bool, campaign->model_count);
+    start_progress(work);
     ScheduleOptions options = {
         .task_count = work->tasks.count + campaign->model_count,
         .needs = find_needs(work, find_ranges(work)),
@@ -393,6 +469,7 @@ static Status run_batches(CampaignWork *work, Error *err) {
         return error_set(err, ERROR_EXECUTION, "no thread could be started to work on the campaign");
     }
     engine_resume(campaign->build.engine);
+    tell_undone(work);
     return OK;
 }
 

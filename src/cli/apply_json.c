@@ -201,16 +201,25 @@ void apply_append_event_line(const Event *event, StrBuf *out) {
     end_line(&writer, out);
 }
 
+void event_summary_line_begin(JsonWriter *writer, StrBuf *out) {
+    AUTO(arena) Arena *arena = arena_create();
+    begin_line(writer, out, clock_now_us(), EVENT_SUMMARY, arena);
+}
+
+void event_summary_line_end(JsonWriter *writer, StrBuf *out) {
+    end_line(writer, out);
+}
+
 void apply_append_summary_line(const ApplyResult *result, const CheckResultVec *checks, const ErrorList *faults,
                                StrBuf *out) {
     AUTO(arena) Arena *arena = arena_create();
     JsonWriter writer;
-    begin_line(&writer, out, clock_now_us(), EVENT_SUMMARY, arena);
+    event_summary_line_begin(&writer, out);
     if (faults->count > 0) {
         report_write_json(faults, &writer, arena);
     }
     if (result != NULL) {
         apply_write_response(result, checks, &writer);
     }
-    end_line(&writer, out);
+    event_summary_line_end(&writer, out);
 }

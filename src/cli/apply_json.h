@@ -11,6 +11,9 @@ void apply_write_response(const ApplyResult *result, const CheckResultVec *check
 /* One event as one line with its line break: {"ts", "event", …}. EVENT_SUMMARY is not for this function: its line is
  * made from the whole result. */
 void apply_append_event_line(const Event *event, StrBuf *out);
+/* The last line of any such command up to its fields, into which the caller writes; and its end. */
+void event_summary_line_begin(JsonWriter *writer, StrBuf *out);
+void event_summary_line_end(JsonWriter *writer, StrBuf *out);
 /* The last line: the document's fields, and `error` or `errors` when it failed. `result` may be NULL. */
 void apply_append_summary_line(const ApplyResult *result, const CheckResultVec *checks, const ErrorList *faults,
                                StrBuf *out);

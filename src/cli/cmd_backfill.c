@@ -1,6 +1,7 @@
 /* Campaigns: what is asked for, and which of backfill/'s commands does it. */
 #include "backfill/backfill.h"
 #include "backfill/campaign_hours.h"
+#include "cli/apply_json.h"
 #include "cli/backfill_text.h"
 #include "cli/commands.h"
 #include "cli/run_options.h"
@@ -75,13 +76,31 @@ Status command_backfill_plan(Cli *cli, ErrorList *faults) {
     return show_plan(cli, &options, invocation_flag(cli->invocation, OPTION_PROBE), faults);
 }
 
+static void take_event(void *context, const Event *event) {
+    Cli *cli = context;
+    if (cli_wants_json_lines(cli)) {
+        apply_append_event_line(event, &cli->text);
+        cli_flush(cli);
+    }
+    console_take_event(cli->console, event);
+}
+
 /* How far it came is told in any case. */
 static Status end_of_work(Cli *cli, Session *session, const Campaign *campaign, Status status, ErrorList *faults) {
     AUTO(error) Error err = {0};
-    if (campaign != NULL && !(failed(status) && cli_wants_json(cli))) {
+    console_end_live(cli->console);
+    if (cli_wants_json_lines(cli)) {
+        CLI_TRY(backfill_print_summary_line(cli, session, campaign == NULL ? 0 : campaign->id, faults, &err));
+    } else if (campaign != NULL && !(failed(status) && cli_wants_json(cli))) {
         CLI_TRY(backfill_print_status(cli, session, campaign->id, &err));
     }
     return status;
+}
+
+static Status open_for_work(Cli *cli, Session **session_out, ErrorList *faults) {
+    EventSink events = {.emit = take_event, .context = cli};
+    Status status = cli_open_session(cli, events, session_out, faults);
+    return failed(status) ? end_of_work(cli, NULL, NULL, status, faults) : OK;
 }
 
 static Status refuse_beside(const Cli *cli, const char *what, const OptionId *others, size_t count, Error *err) {
@@ -130,9 +149,6 @@ static Status read_options_of_run(const Cli *cli, WindowVerb verb, CampaignOptio
     if (asked.start.size == 0) {
         return error_set(err, ERROR_USAGE, "--audit needs --start: from when on?");
     }
-    if (cli_wants_json_lines(cli)) {
-        return error_set(err, ERROR_USAGE, "--audit makes a campaign of it, which has no events: --json");
-    }
     *options_out = (CampaignOptions){
         .environment = invocation_text(invocation, OPTION_ENV),
         .select = *invocation_list(invocation, OPTION_SELECT),
@@ -163,7 +179,7 @@ Status backfill_instead(Cli *cli, WindowVerb verb, ErrorList *faults) {
     if (invocation_flag(cli->invocation, OPTION_DRY_RUN)) {
         return show_plan(cli, &options, false, faults);
     }
-    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    TRY(open_for_work(cli, &session, faults));
     return start(cli, &options, STR_EMPTY, session, faults);
 }
 
@@ -173,7 +189,7 @@ Status command_backfill_start(Cli *cli, ErrorList *faults) {
     CampaignOptions options;
     Str plan = invocation_text(cli->invocation, OPTION_PLAN);
     CLI_TRY(plan.size > 0 ? check_plan_alone(cli, &err) : read_options(cli, &options, &err));
-    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    TRY(open_for_work(cli, &session, faults));
     CLI_TRY(plan.size > 0 ? find_plan(cli, session, plan, &options, &err) : OK);
     CLI_TRY(take_late_options(cli, &options, &err));
     return start(cli, &options, plan, session, faults);
@@ -185,7 +201,7 @@ Status command_backfill_resume(Cli *cli, ErrorList *faults) {
     AUTO(campaign) Campaign *campaign = NULL;
     int64_t id;
     CLI_TRY(backfill_read_id(cli, &id, &err));
-    TRY(cli_open_session(cli, cli_console_events(cli), &session, faults));
+    TRY(open_for_work(cli, &session, faults));
     Status status =
         backfill_resume(session, id, invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT), &campaign, faults);
     return end_of_work(cli, session, campaign, status, faults);

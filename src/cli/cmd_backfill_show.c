@@ -1,8 +1,10 @@
 /* What campaigns would do, and how far they are. */
 #include "backfill/backfill.h"
+#include "cli/apply_json.h"
 #include "cli/backfill_text.h"
 #include "cli/commands.h"
 #include "cli/model_text.h"
+#include "cli/report.h"
 #include "cli/run_json.h"
 #include "cli/table.h"
 #include "cli/text_width.h"
@@ -337,33 +339,60 @@ static void write_head(Cli *cli, const CampaignRecord *campaign, JsonWriter *jso
     json_optional_text_field(json, STR("error"), campaign->error);
 }
 
+typedef struct CampaignStatus {
+    CampaignRecord campaign;
+    CampaignModelRecordVec models;
+    CampaignBatchRecordVec batches;
+} CampaignStatus;
+
+static Status load_status(Cli *cli, Session *session, int64_t id, CampaignStatus *status_out, Error *err) {
+    StateStore *state = NULL;
+    TRY(session_state_for_reading(session, &state, err));
+    TRY(state_load_campaign(state, id, cli->arena, &status_out->campaign, err));
+    TRY(state_load_campaign_models(state, id, cli->arena, &status_out->models, err));
+    return state_load_campaign_batches(state, id, cli->arena, &status_out->batches, err);
+}
+
+static void write_status(Cli *cli, const Project *project, const CampaignStatus *status, JsonWriter *json) {
+    write_head(cli, &status->campaign, json);
+    json_key(json, STR("models"));
+    json_begin_array(json);
+    for (size_t i = 0; i < status->models.count; i++) {
+        ModelProgress progress = count_batches(project, &status->models.items[i], &status->batches);
+        write_progress(&progress, json);
+    }
+    json_end_array(json);
+    write_failures(&status->batches, json);
+}
+
 Status backfill_print_status(Cli *cli, Session *session, int64_t id, Error *err) {
     const Project *project = session->project;
-    StateStore *state = NULL;
-    CampaignRecord campaign;
-    CampaignModelRecordVec models = {0};
-    CampaignBatchRecordVec batches = {0};
-    TRY(session_state_for_reading(session, &state, err));
-    TRY(state_load_campaign(state, id, cli->arena, &campaign, err));
-    TRY(state_load_campaign_models(state, id, cli->arena, &models, err));
-    TRY(state_load_campaign_batches(state, id, cli->arena, &batches, err));
+    CampaignStatus status = {0};
+    TRY(load_status(cli, session, id, &status, err));
     if (!cli_wants_json(cli)) {
-        print_status_text(cli, project, &campaign, &models, &batches);
+        print_status_text(cli, project, &status.campaign, &status.models, &status.batches);
         return OK;
     }
     JsonWriter *json = cli_json_begin(cli);
     json_begin_object(json);
-    write_head(cli, &campaign, json);
-    json_key(json, STR("models"));
-    json_begin_array(json);
-    for (size_t i = 0; i < models.count; i++) {
-        ModelProgress progress = count_batches(project, &models.items[i], &batches);
-        write_progress(&progress, json);
-    }
-    json_end_array(json);
-    write_failures(&batches, json);
+    write_status(cli, project, &status, json);
     json_end_object(json);
     cli_json_end(cli);
+    return OK;
+}
+
+Status backfill_print_summary_line(Cli *cli, Session *session, int64_t id, const ErrorList *faults, Error *err) {
+    JsonWriter json;
+    CampaignStatus status = {0};
+    TRY(id > 0 ? load_status(cli, session, id, &status, err) : OK);
+    event_summary_line_begin(&json, &cli->text);
+    if (faults->count > 0) {
+        report_write_json(faults, &json, cli->arena);
+    }
+    if (id > 0) {
+        write_status(cli, session->project, &status, &json);
+    }
+    event_summary_line_end(&json, &cli->text);
     return OK;
 }
 

@@ -190,7 +190,8 @@ const Command command_table[] = {
     {.name = "backfill start", .summary = "Compute the past anew, beside what readers see", .run = command_backfill_start,
      .details = "A campaign: its batches are built and checked unseen, compared with what is published, and wait for\n"
                 "`backfill publish`. It may be paused, resumed and cancelled from another terminal.",
-     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(HOURS) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) | O(JSON)},
+     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(HOURS) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) |
+                O(JSON_OR_LINES)},
 
     {.name = "backfill list", .summary = "List the campaigns, newest first", .run = command_backfill_list,
      .options = O(PATH) | O(JSON)},
@@ -203,7 +204,7 @@ const Command command_table[] = {
 
     {.name = "backfill resume", .summary = "Do what is left of a campaign", .run = command_backfill_resume,
      .details = "Of one that is paused or failed, or whose process died. What is done is not done again.",
-     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},
+     .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON_OR_LINES)},
 
     {.name = "backfill cancel", .summary = "Stop a campaign for good, and drop what it made", .run = command_backfill_cancel,
      .arguments = {CAMPAIGN_ID}, .options = O(PATH) | O(JSON)},

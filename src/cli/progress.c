@@ -23,6 +23,12 @@ static void append_clock(StrBuf *out, int64_t span_us) {
 /* --- Events ----------------------------------------------------------------------------------------------------------
  */
 
+static void take_name(Progress *progress, Str name) {
+    size_t width = text_width(name);
+    width = width < NAME_WIDTH_MAX ? width : NAME_WIDTH_MAX;
+    progress->name_width = width > progress->name_width ? width : progress->name_width;
+}
+
 static void take_plan(Progress *progress, const Plan *plan) {
     for (size_t i = 0; i < plan->tasks.count; i++) {
         const PlanTask *task = &plan->tasks.items[i];
@@ -30,10 +36,8 @@ static void take_plan(Progress *progress, const Plan *plan) {
             continue;
         }
         progress->total++;
-        size_t width = text_width(task->model->name);
-        progress->name_width = width > progress->name_width ? width : progress->name_width;
+        take_name(progress, task->model->name);
     }
-    progress->name_width = progress->name_width < NAME_WIDTH_MAX ? progress->name_width : NAME_WIDTH_MAX;
 }
 
 static void remove_row(Progress *progress, const Model *model) {
@@ -47,12 +51,22 @@ static void remove_row(Progress *progress, const Model *model) {
     }
 }
 
-static void take_window(Progress *progress, const Event *event) {
+static void take_start(Progress *progress, const Event *event, int64_t now_us) {
+    take_name(progress, event->model->name);
+    progress->total = event->total > 0 ? (size_t)event->total : progress->total;
+    progress->started_us = progress->started_us == 0 ? now_us : progress->started_us;
+    progress_row_vec_push(progress->arena, &progress->running,
+                          (ProgressRow){.model = event->model, .started_us = now_us});
+}
+
+static void take_window(Progress *progress, const Event *event, int64_t now_us) {
     for (size_t i = 0; i < progress->running.count; i++) {
         ProgressRow *row = &progress->running.items[i];
         if (row->model == event->model) {
             row->done = event->done;
             row->total = event->total;
+            row->rows = event->rows.is_known ? event->rows.inserted + event->rows.updated : 0;
+            row->moved_us = now_us;
         }
     }
 }
@@ -83,12 +97,10 @@ void progress_take(Progress *progress, const Event *event, int64_t now_us, const
         take_plan(progress, event->plan);
         return;
     case EVENT_MODEL_START:
-        progress->started_us = progress->started_us == 0 ? now_us : progress->started_us;
-        progress_row_vec_push(progress->arena, &progress->running,
-                              (ProgressRow){.model = event->model, .started_us = now_us});
+        take_start(progress, event, now_us);
         return;
     case EVENT_MODEL_WINDOW:
-        take_window(progress, event);
+        take_window(progress, event, now_us);
         return;
     case EVENT_MODEL_DONE:
         take_end(progress, event, (EndedRow){GLYPH_DONE, STYLE_GOOD, "done"}, terminal, stays_out);
@@ -120,6 +132,21 @@ static void end_row(StrBuf *row, const Terminal *terminal, TerminalSize size, St
     strbuf_clear(row);
 }
 
+/* By what is done so far; the time left counts down between two windows. */
+static void draw_speed(const ProgressRow *row, int64_t now_us, StrBuf *out) {
+    int64_t took_us = row->moved_us - row->started_us;
+    if (row->rows > 0 && took_us > 0) {
+        strbuf_format(out, "  %.0f rows/s", (double)row->rows * US_PER_SECOND / (double)took_us);
+    }
+    if (row->done > 0 && row->done < row->total) {
+        double left_us = (double)took_us / (double)row->done * (double)(row->total - row->done);
+        int64_t since_us = now_us - row->moved_us;
+        strbuf_text(out, "  ");
+        append_clock(out, left_us > (double)since_us ? (int64_t)left_us - since_us : 0);
+        strbuf_text(out, " left");
+    }
+}
+
 static void draw_running(const Progress *progress, const ProgressRow *row, int64_t now_us, Str spinner, StrBuf *out) {
     strbuf_format(out, STR_FMT " ", STR_ARG(spinner));
     pad(out, row->model->name, progress->name_width);
@@ -127,6 +154,7 @@ static void draw_running(const Progress *progress, const ProgressRow *row, int64
     append_clock(out, now_us - row->started_us);
     if (row->total > 0) {
         strbuf_format(out, "  window %lld/%lld", (long long)row->done, (long long)row->total);
+        draw_speed(row, now_us, out);
     }
 }
 

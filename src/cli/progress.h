@@ -10,6 +10,8 @@ typedef struct ProgressRow {
     const Model *model;
     int64_t started_us;  /* monotonic */
     int64_t done, total; /* windows; total 0: it has none */
+    int64_t rows;        /* of those that are done; 0: not known */
+    int64_t moved_us;    /* monotonic: when the last of them was done */
 } ProgressRow;
 DEFINE_VEC(ProgressRowVec, progress_row_vec, ProgressRow)
 

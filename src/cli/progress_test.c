@@ -65,6 +65,30 @@ static void running_models_have_rows_and_a_bottom_line(void **state) {
     strbuf_deinit(&scene.stays);
 }
 
+static void windows_tell_speed_and_time_left(void **state) {
+    (void)state;
+    AUTO(arena) Arena *arena = arena_create();
+    Scene scene;
+    scene_init(&scene, arena);
+    Event start = {.type = EVENT_MODEL_START, .model = &scene.models[1], .total = 2};
+    Event window = {.type = EVENT_MODEL_WINDOW,
+                    .model = &scene.models[1],
+                    .done = 10,
+                    .total = 40,
+                    .rows = {.is_known = true, .inserted = 5000}};
+    progress_take(&scene.progress, &start, SECOND, &plain, &scene.stays);
+    progress_take(&scene.progress, &window, 21 * SECOND, &plain, &scene.stays);
+    assert_drawn(&scene, 31 * SECOND, &plain, (TerminalSize){80, 24},
+                 "⠋ orders  building   00:30  window 10/40  250 rows/s  00:50 left\n"
+                 "0/2 built · 1 running · 00:30\n");
+    window.done = 40;
+    progress_take(&scene.progress, &window, 91 * SECOND, &plain, &scene.stays);
+    assert_drawn(&scene, 91 * SECOND, &plain, (TerminalSize){80, 24},
+                 "⠋ orders  building   01:30  window 40/40  56 rows/s\n"
+                 "0/2 built · 1 running · 01:30\n");
+    strbuf_deinit(&scene.stays);
+}
+
 static void failed_and_cancelled_rows_stay_too(void **state) {
     (void)state;
     AUTO(arena) Arena *arena = arena_create();
@@ -113,7 +137,7 @@ static void rows_are_cut_to_the_width(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(running_models_have_rows_and_a_bottom_line),
-                                       TEST(failed_and_cancelled_rows_stay_too),
+                                       TEST(windows_tell_speed_and_time_left), TEST(failed_and_cancelled_rows_stay_too),
                                        TEST(rows_beyond_the_screen_are_counted), TEST(rows_are_cut_to_the_width)};
     return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }

@@ -32,9 +32,11 @@ static void take_success(WindowRun *run, Window window) {
     int64_t grains = grain_count(build->target.grain, window.start, window.end);
     run->done += grains;
     build->result->tasks += grains;
-    session_emit(
-        build->context->session,
-        (Event){.type = EVENT_MODEL_WINDOW, .model = build->task->model, .done = run->done, .total = run->total});
+    if (!build->target.is_aside) { /* a part of a campaign, which tells of all of it */
+        session_emit(
+            build->context->session,
+            (Event){.type = EVENT_MODEL_WINDOW, .model = build->task->model, .done = run->done, .total = run->total});
+    }
 }
 
 static void take_failure(WindowRun *run, Window window, Error *err) {

@@ -8,8 +8,9 @@
 
 typedef enum EventType {
     EVENT_PLAN,            /* `plan`: computed under the lock */
-    EVENT_MODEL_START,     /* `model` */
-    EVENT_MODEL_WINDOW,    /* `model`, `done`, `total`: grains of an incremental model, after each batch */
+    EVENT_MODEL_START,     /* `model`; `total`: models that there will be, where no plan was told */
+    EVENT_MODEL_WINDOW,    /* `model`, `done`, `total`: grains of an incremental model, after each batch; `rows` so far
+                              where they are known */
     EVENT_MODEL_DONE,      /* `model`, `seconds`, `rows` */
     EVENT_MODEL_FAILED,    /* `model`, `seconds`, `error` */
     EVENT_MODEL_CANCELLED, /* `model`, `seconds` */

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import json
 import os
 import signal
 import sqlite3
@@ -305,6 +306,23 @@ def test_04_5_another_terminal_pauses_and_cancels(shop):
             assert shop.project.ok("backfill", "resume", campaign, "--json").json["state"] == "audited"
             shop.project.ok("backfill", "discard", campaign)
     assert shop.relations() == []
+
+
+def test_04_5_progress_is_told_as_lines_of_json(shop):
+    shop.correct()
+    started = shop.project.ok("backfill", "start", *ALL, "--batch", "30", "--note", "x", "--json=lines")
+    lines = [json.loads(line) for line in started.stdout.splitlines()]
+    assert {"start", "window", "done", "summary"} == {line["event"] for line in lines}
+    windows = [line for line in lines if line["event"] == "window" and line["model"] == "fct_daily_sales"]
+    assert [(line["done"], line["total"]) for line in windows] == [(30, 89), (60, 89), (89, 89)]
+    done = {line["model"]: line["rows"] for line in lines if line["event"] == "done"}
+    assert set(done) == {"fct_daily_sales", "sales_by_day", "top_shops"}
+    assert done["sales_by_day"] == {"inserted": 89, "updated": 0, "deleted": 0}
+    assert (lines[-1]["id"], lines[-1]["state"]) == (1, "audited")
+    refused = shop.project.run("backfill", "start", *ALL, "--note", "y", "--json=lines")
+    assert refused.code == 1
+    [line] = [json.loads(line) for line in refused.stdout.splitlines()]
+    assert "campaign 1 is under way" in line["error"]["message"]
 
 
 def test_04_5_ctrl_c_pauses(shop):
