@@ -12,33 +12,64 @@ static int64_t all_grains(const CampaignModel *model) {
     return model->part == PART_WINDOWED ? interval_set_grains(&model->windows, model->target.grain) : 1;
 }
 
-static void scale(const CampaignModel *model, int64_t grains, int64_t rows, double seconds, Str source,
-                  CampaignEstimate *estimate) {
-    double factor = (double)all_grains(model) / (double)grains;
-    *estimate = (CampaignEstimate){
+static size_t all_batches(const CampaignModel *model) {
+    return model->part == PART_WINDOWED ? model->batches.count : 1;
+}
+
+/* ---- From what was measured to all of it. */
+
+/* Sums over measured batches. */
+typedef struct Measured {
+    double count, grains, grains_squared, seconds, seconds_by_grains, rows;
+} Measured;
+
+static void measure(Measured *measured, int64_t grains, int64_t rows, double seconds) {
+    measured->count++;
+    measured->grains += (double)grains;
+    measured->grains_squared += (double)grains * (double)grains;
+    measured->seconds += seconds;
+    measured->seconds_by_grains += seconds * (double)grains;
+    measured->rows += (double)rows;
+}
+
+/* A batch takes a while by itself, and some more for each grain: the line through the measured batches (least squares),
+ * kept from falling below zero. Batches of one size say nothing of the two parts, so that all is put to the grains. */
+static void fit(const Measured *measured, double *of_batch_out, double *of_grain_out) {
+    double spread = measured->count * measured->grains_squared - measured->grains * measured->grains;
+    double of_grain = measured->seconds / measured->grains, of_batch = 0;
+    if (spread > 0.5) { /* of whole numbers */
+        of_grain = (measured->count * measured->seconds_by_grains - measured->grains * measured->seconds) / spread;
+        of_grain = of_grain > 0 ? of_grain : 0;
+        of_batch = (measured->seconds - of_grain * measured->grains) / measured->count;
+    }
+    bool is_line = of_batch >= 0;
+    *of_batch_out = is_line ? of_batch : 0;
+    *of_grain_out = is_line ? of_grain : measured->seconds / measured->grains;
+}
+
+static void expect(const Measured *measured, Str source, CampaignModel *model) {
+    double of_batch, of_grain;
+    double grains = (double)all_grains(model);
+    fit(measured, &of_batch, &of_grain);
+    model->estimate = (CampaignEstimate){
         .is_known = true,
-        .rows = (int64_t)((double)rows * factor),
-        .seconds = seconds * factor,
+        .rows = (int64_t)(measured->rows / measured->grains * grains),
+        .seconds = of_batch * (double)all_batches(model) + of_grain * grains,
         .source = source,
     };
 }
 
 static Status estimate_from_history(const Campaign *campaign, CampaignModel *model, Error *err) {
     CampaignBatchRecordVec done = {0};
-    int64_t grains = 0, rows = 0;
-    double seconds = 0;
+    Measured measured = {0};
     TRY(state_load_batch_history(campaign->state, model->model->name, model->model->fingerprint, campaign->arena, &done,
                                  err));
     for (size_t i = 0; i < done.count; i++) {
-        grains += grains_of(model, done.items[i].window);
-        rows += done.items[i].rows;
-        seconds += done.items[i].seconds;
+        measure(&measured, grains_of(model, done.items[i].window), done.items[i].rows, done.items[i].seconds);
     }
-    if (grains > 0) {
-        Str source = model->part == PART_WINDOWED
-                         ? str_format(campaign->arena, "history (%lld windows)", (long long)grains)
-                         : str_format(campaign->arena, "history (%lld builds)", (long long)grains);
-        scale(model, grains, rows, seconds, source, &model->estimate);
+    if (measured.grains > 0) {
+        const char *what = model->part == PART_WINDOWED ? "windows" : "builds";
+        expect(&measured, str_format(campaign->arena, "history (%.0f %s)", measured.grains, what), model);
     }
     return OK;
 }
@@ -67,9 +98,16 @@ Status campaign_estimate(Campaign *campaign, Error *err) {
 
 /* ---- Trying. */
 
-/* The newest one: old ones are often smaller. Empty: the whole model. */
+/* The largest one, since what it takes is scaled up, and of those the newest: old ones often have fewer rows. Empty:
+ * the whole model. */
 static Window probe_window(const CampaignModel *model) {
-    return model->part == PART_WINDOWED ? model->batches.items[model->batches.count - 1] : (Window){0};
+    Window chosen = {0};
+    for (size_t i = 0; model->part == PART_WINDOWED && i < model->batches.count; i++) {
+        Window batch = model->batches.items[i];
+        bool is_larger = i == 0 || grains_of(model, batch) >= grains_of(model, chosen);
+        chosen = is_larger ? batch : chosen;
+    }
+    return chosen;
 }
 
 static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *lock, Error *err) {
@@ -77,6 +115,7 @@ static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *l
     ModelResult result = {.model = model->model, .project = campaign->session->project, .attempts = 1};
     BuildTarget target;
     Window window = probe_window(model);
+    Measured measured = {0};
     int64_t started_us = clock_monotonic_us();
     campaign_aside_target(model, &target);
     if (model->part == PART_WINDOWED) {
@@ -91,7 +130,8 @@ static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *l
             ? str_format(campaign->arena, "probe (%lld window%s, " STR_FMT ")", (long long)grains,
                          grains == 1 ? "" : "s", STR_ARG(window_format(campaign->arena, model->target.grain, window)))
             : STR("probe");
-    scale(model, grains, result.rows.inserted + result.rows.updated, seconds, source, &model->estimate);
+    measure(&measured, grains, result.rows.inserted + result.rows.updated, seconds);
+    expect(&measured, source, model);
     return OK;
 }
 
