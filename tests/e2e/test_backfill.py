@@ -4,8 +4,10 @@ import contextlib
 import datetime
 import json
 import os
+import random
 import signal
 import sqlite3
+import subprocess
 import time
 
 import duckdb
@@ -13,6 +15,7 @@ import pytest
 
 NOW = "2026-10-29T00:00:00Z"
 SANITIZED = os.environ.get("INTERLACE_SANITIZED") == "1"
+KILLS = int(os.environ.get("INTERLACE_PROPERTY_EXAMPLES", "6"))
 CONFIG = "name: shop\ndatabase: {database}\nattach: {{src: data/src.duckdb}}\ntimezone: UTC\n"
 SALES = """\
 /* interlace: {{strategy: incremental, time_column: sales_date, interval: 1d, backfill: 2026-07-01{keys}}} */
@@ -46,6 +49,7 @@ class Shop:
 
     def __init__(self, project, database="data/wh.duckdb", keys=""):
         self.project, self.is_lake = project, database.startswith("ducklake:")
+        self.warehouse = project.root / database  # of a file
         project.env["INTERLACE_NOW"] = NOW
         project.write(
             {
@@ -77,7 +81,7 @@ class Shop:
             return {
                 name: self.project.query(f"SELECT * FROM {name} ORDER BY {order}") for name, order in TABLES.items()
             }
-        with duckdb.connect(str(self.project.root / "data/wh.duckdb"), read_only=True) as connection:
+        with duckdb.connect(str(self.warehouse), read_only=True) as connection:
             return {
                 name: connection.execute(f"SELECT * FROM {name} ORDER BY {order}").fetchall()
                 for name, order in TABLES.items()
@@ -103,6 +107,17 @@ class Shop:
             rows = state.execute("SELECT DISTINCT attempts FROM campaign_batches WHERE campaign = ?", [campaign])
             return {attempts for (attempts,) in rows}
 
+    def ask_state(self, sql):
+        path = self.project.root / ".interlace/state.db"
+        with contextlib.closing(sqlite3.connect(path)) as state:
+            return state.execute(sql).fetchone()[0]
+
+    def campaigns(self):
+        return self.ask_state("SELECT count(*) FROM campaigns")
+
+    def tries_too_many(self):
+        return self.ask_state("SELECT sum(attempts - 1) FROM campaign_batches")
+
     def wait_until_at_work(self, campaign=1):
         """A batch of the first model is done."""
         deadline = time.monotonic() + 60
@@ -114,7 +129,7 @@ class Shop:
 
     def relations(self):
         """Names of a campaign's relations in the warehouse."""
-        with duckdb.connect(str(self.project.root / "data/wh.duckdb"), read_only=True) as connection:
+        with duckdb.connect(str(self.warehouse), read_only=True) as connection:
             names = connection.execute(
                 "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
             )
@@ -261,6 +276,65 @@ def test_04_10_2_a_killed_campaign_is_resumed_where_it_was(shop, make_project, h
     # What was done before the kill was not begun again: a batch that ran then has left no try of its own.
     assert shop.tries() == {1}
     shop.project.ok("backfill", "publish", 1)
+    assert shop.rows() == fresh_rows(make_project, shop)
+
+
+def test_04_10_2_kills_at_random_moments_lose_no_batch(shop, make_project):
+    shop.correct()
+    moments, kills = random.Random(4102), KILLS
+    start = ("start", *ALL, "--batch", "2", "--note", "x")
+    for n in range(kills):
+        working = shop.project.spawn("backfill", *(start if shop.campaigns() == 0 else ("resume", 1)))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            working.wait(moments.uniform(0.1, 0.8) * (3 if SANITIZED else 1))
+        working.kill()
+        working.communicate()
+        if shop.campaigns() == 1 and shop.state() != "running":
+            break
+        assert shop.campaigns() <= 1, n
+    shop.project.ok("backfill", "resume", 1) if shop.state() == "running" else None
+    assert shop.state() == "audited"
+    # One of each model is at work at a time: no kill costs more than these.
+    assert shop.tries_too_many() <= 3 * kills
+    shop.project.ok("backfill", "publish", 1)
+    assert shop.rows() == fresh_rows(make_project, shop)
+
+
+def test_04_5_a_full_disk_in_the_middle_loses_nothing(project, make_project, small_disk):
+    shop = Shop(project, database=f"{small_disk}/wh.duckdb")
+    project.ok("apply")
+    old = shop.rows()
+    shop.correct()
+    started = project.spawn(
+        "backfill", "start", *ALL, "--batch", "3", "--note", "x", env={"INTERLACE_HOOK": "campaign.batch=wait:100"}
+    )
+    shop.wait_until_at_work()
+    filler = small_disk / "filler"
+    with pytest.raises(OSError), filler.open("wb", buffering=0) as file:  # noqa: PT012
+        while True:
+            file.write(b"x" * 65536)
+    _, stderr = started.communicate(timeout=120)
+    assert started.returncode == 1
+    assert "campaign 1" in stderr
+    assert shop.rows() == old
+    filler.unlink()
+    assert project.ok("backfill", "resume", 1, "--json").json["state"] == "audited"
+    project.ok("backfill", "publish", 1)
+    assert shop.rows() == fresh_rows(make_project, shop)
+
+
+@pytest.mark.parametrize("now", ["2026-08-15T00:00:00Z", "2031-01-01T00:00:00Z"])
+def test_04_5_a_clock_that_jumps_changes_no_window(shop, make_project, now):
+    shop.correct()
+    killed = shop.project.run(
+        "backfill", "start", *ALL, "--batch", "10", "--note", "x", env={"INTERLACE_HOOK": "campaign.batch=kill@5"}
+    )
+    assert killed.code == -signal.SIGKILL
+    jumped = {"INTERLACE_NOW": now}
+    status = shop.project.ok("backfill", "resume", 1, "--json", env=jumped).json
+    assert status["state"] == "audited"
+    assert status["range"] == ["2026-08-01T00:00:00", "2026-10-29T00:00:00"]
+    shop.project.ok("backfill", "publish", 1, env=jumped)
     assert shop.rows() == fresh_rows(make_project, shop)
 
 
@@ -657,7 +731,7 @@ def test_04_4_a_probe_leaves_nothing_behind(shop):
     # 44, 44 and 1: the last one would say nothing of the others.
     assert sources["fct_daily_sales"].startswith("probe (44 windows, 2026-09-14")
     assert plan["estimate"]["rows"] > 0
-    with duckdb.connect(str(shop.project.root / "data/wh.duckdb"), read_only=True) as connection:
+    with duckdb.connect(str(shop.warehouse), read_only=True) as connection:
         names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
     assert not [name for name in names if name.endswith("_0")]
 

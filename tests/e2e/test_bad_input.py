@@ -169,20 +169,6 @@ def test_06_1_4_a_cast_that_fails_shows_the_statement(project):
 # --- Files and disks ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 4 MB; tests that need it are skipped where none can be mounted."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
-
-
 def test_a_full_disk_is_said_and_nothing_is_lost(project, small_disk):
     project.write(
         {
