@@ -2,6 +2,7 @@
 
 #include "backfill/audit_verdict.h"
 #include "backfill/campaign_area.h"
+#include "backfill/campaign_deliver.h"
 #include "backfill/campaign_publish.h"
 #include "backfill/campaign_seal.h"
 #include "backfill/campaign_work.h"
@@ -109,6 +110,51 @@ static Status publish_locked(Campaign *campaign, const PublishOptions *options, 
     return status;
 }
 
+/* ---- Deliveries. */
+
+static Status deliver_locked(const Campaign *campaign, StateLock *lock, bool anew, int64_t lock_timeout_us,
+                             ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    bool owes = false;
+    TRY(told(anew ? campaign_deliver_anew(campaign, lock, &err) : OK, &err, faults));
+    TRY(told(campaign_owes_delivery(campaign, &owes, &err), &err, faults));
+    if (!owes || !failed(campaign_deliver(campaign, lock, lock_timeout_us, faults))) {
+        return OK;
+    }
+    (void)error_set(&err, ERROR_EXECUTION, "campaign %lld is %s, but not all of it is delivered",
+                    (long long)campaign->id, anew ? "reverted" : "published");
+    error_code(&err, STR("campaign.delivery"));
+    error_hint(&err, "mend the cause, then `interlace backfill publish %lld` delivers what is left",
+               (long long)campaign->id);
+    return told(FAILED, &err, faults);
+}
+
+/* After publication or revert. `anew`: what was delivered is to be delivered again. */
+static Status deliver(const Campaign *campaign, bool anew, int64_t lock_timeout_us, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    StateLock *lock = NULL;
+    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
+    Status status = deliver_locked(campaign, lock, anew, lock_timeout_us, faults);
+    state_lock_release(lock);
+    return status;
+}
+
+/* Those of one that was published, or reverted, before: a try to deliver them failed or was killed. */
+static Status deliver_the_rest(Campaign *campaign, int64_t lock_timeout_us, bool *is_all_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    bool owes = false;
+    bool is_over = str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED)) ||
+                   str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_REVERTED));
+    TRY(told(is_over ? campaign_owes_delivery(campaign, &owes, &err) : OK, &err, faults));
+    *is_all_out = owes;
+    if (!owes) {
+        return OK;
+    }
+    engine_release(TAKE(campaign->connection));
+    session_close_engine(campaign->session);
+    return deliver(campaign, false, lock_timeout_us, faults);
+}
+
 /* ---- Work. */
 
 static Status rebase_locked(Campaign *campaign, StateLock *lock, ErrorList *faults) {
@@ -175,7 +221,8 @@ static Status work_and_publish(Campaign **campaign, int64_t lock_timeout_us, Err
         return status;
     }
     PublishOptions options = {.lock_timeout_us = lock_timeout_us};
-    return told(publish_locked(*campaign, &options, &err), &err, faults);
+    TRY(told(publish_locked(*campaign, &options, &err), &err, faults));
+    return deliver(*campaign, false, lock_timeout_us, faults);
 }
 
 /* The id is that of what was asked for in the plan, where order, hours, audit and note did not matter yet. */
@@ -267,8 +314,14 @@ Status backfill_publish(Session *session, int64_t id, const PublishOptions *opti
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
+    bool is_all = false;
+    TRY(deliver_the_rest(campaign, options->lock_timeout_us, &is_all, faults));
+    if (is_all) {
+        return OK;
+    }
     TRY(options->rebases ? rebase(campaign, faults) : OK);
-    return told(publish_locked(campaign, options, &err), &err, faults);
+    TRY(told(publish_locked(campaign, options, &err), &err, faults));
+    return deliver(campaign, false, options->lock_timeout_us, faults);
 }
 
 static Status revert_locked(Campaign *campaign, const PublishOptions *options, Error *err) {
@@ -290,7 +343,8 @@ Status backfill_revert(Session *session, int64_t id, const PublishOptions *optio
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
-    return told(revert_locked(campaign, options, &err), &err, faults);
+    TRY(told(revert_locked(campaign, options, &err), &err, faults));
+    return deliver(campaign, true, options->lock_timeout_us, faults);
 }
 
 Status backfill_recover(Session *session, StateLock *lock, Error *err) {

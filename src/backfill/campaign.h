@@ -23,6 +23,7 @@ typedef struct CampaignOptions {
     bool publishes;                        /* at once, when nothing speaks against it */
     bool allow_refused;                    /* without the refused models */
     bool no_stale;                         /* models left stale are an error */
+    bool delivers;                         /* terminal models, too */
     int64_t max_us, max_rows, max_windows; /* refused when more is expected, paused when it takes more; 0: none */
     Str hours; /* in which batches are begun, as campaign_hours_parse takes them; empty: at any */
     Str note;
@@ -34,6 +35,7 @@ typedef enum CampaignPart {
     PART_HISTORY,  /* scd by event time: replayed from the first event */
     PART_CURSOR,   /* Python: called with None */
     PART_VIEW,     /* has no rows of its own; inlined ones as well */
+    PART_TERMINAL, /* delivered outside of the warehouse, when the others are published */
     PART_REFUSED,
     PART_COUNT
 } CampaignPart;
@@ -147,7 +149,7 @@ CampaignModel *campaign_find_model(const Campaign *campaign, Str name);
 /* The relation of a campaign beside one that the environment shows. */
 SqlRelation campaign_relation(SqlRelation shown, const char *what, int64_t id, Arena *arena);
 
-/* Its rows lie in relations of its own: neither a view nor refused. */
+/* Its rows lie in relations of its own: neither a view, nor delivered elsewhere, nor refused. */
 bool campaign_model_has_rows(const CampaignModel *model);
 
 #endif

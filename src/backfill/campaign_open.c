@@ -16,7 +16,8 @@
 
 static const Str part_names[PART_COUNT] = {
     [PART_WINDOWED] = STR_INIT("windowed"), [PART_WHOLE] = STR_INIT("whole"), [PART_HISTORY] = STR_INIT("history"),
-    [PART_CURSOR] = STR_INIT("cursor"),     [PART_VIEW] = STR_INIT("view"),   [PART_REFUSED] = STR_INIT("refused"),
+    [PART_CURSOR] = STR_INIT("cursor"),     [PART_VIEW] = STR_INIT("view"),   [PART_TERMINAL] = STR_INIT("terminal"),
+    [PART_REFUSED] = STR_INIT("refused"),
 };
 
 Str campaign_part_name(CampaignPart part) {
@@ -34,7 +35,7 @@ bool campaign_part_find(Str name, CampaignPart *part_out) {
 }
 
 bool campaign_model_has_rows(const CampaignModel *model) {
-    return model->part != PART_VIEW && model->part != PART_REFUSED;
+    return model->part < PART_VIEW;
 }
 
 CampaignModel *campaign_model_at(const Campaign *campaign, size_t model) {
@@ -140,6 +141,22 @@ static void take_windows(const Campaign *campaign, CampaignModel *model) {
     model->filled = interval_set_grains(&model->windows, target->grain) - unfilled;
 }
 
+static void classify_terminal(const Campaign *campaign, CampaignModel *model) {
+    Str environment = campaign->options.environment;
+    if (!model_delivers_in(model->model, environment)) {
+        refuse(model, model->model->place,
+               str_format(campaign->arena, "it does not deliver in '" STR_FMT "'", STR_ARG(environment)),
+               STR("leave it out"));
+    } else if (!campaign->options.delivers) {
+        refuse(model, model->model->place,
+               STR("it is delivered outside of the warehouse, where nothing can be put in unseen"),
+               STR("--deliver delivers it when the campaign is published"));
+    } else {
+        model->part = PART_TERMINAL;
+        str_vec_push(campaign->arena, &model->notes, STR("delivered when the others are published"));
+    }
+}
+
 static Status classify(const Campaign *campaign, CampaignModel *model, Error *err) {
     const Model *of = model->model;
     model->place = of->place;
@@ -153,8 +170,7 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
         return OK;
     }
     if (model_is_terminal(of)) {
-        refuse(model, of->place, STR("it is delivered outside of the warehouse, where nothing can be put in unseen"),
-               STR("leave it out, and `interlace run` it when the campaign is published"));
+        classify_terminal(campaign, model);
         return OK;
     }
     if (refuse_what_is_not_shown(campaign, model)) {

@@ -23,6 +23,7 @@ Str campaign_options_json(const CampaignOptions *options, Arena *arena) {
     json_bool_field(&json, STR("publishes"), options->publishes);
     json_bool_field(&json, STR("allow_refused"), options->allow_refused);
     json_bool_field(&json, STR("no_stale"), options->no_stale);
+    json_bool_field(&json, STR("delivers"), options->delivers);
     json_int_field(&json, STR("max_us"), options->max_us);
     json_int_field(&json, STR("max_rows"), options->max_rows);
     json_int_field(&json, STR("max_windows"), options->max_windows);
@@ -62,6 +63,7 @@ Status campaign_options_read(Str json, Arena *arena, CampaignOptions *options_ou
         .publishes = read_flag(map, STR("publishes")),
         .allow_refused = read_flag(map, STR("allow_refused")),
         .no_stale = read_flag(map, STR("no_stale")),
+        .delivers = read_flag(map, STR("delivers")),
         .max_us = read_number(map, STR("max_us")),
         .max_rows = read_number(map, STR("max_rows")),
         .max_windows = read_number(map, STR("max_windows")),

@@ -131,7 +131,7 @@ static Status publish_all(const Publication *publication, Error *err) {
     TRY(check_audited(publication, err));
     TRY(check_published(publication, err));
     for (size_t i = 0; i < publication->campaign->model_count; i++) {
-        if (publication->campaign->models[i].part != PART_REFUSED) {
+        if (publication->campaign->models[i].part < PART_TERMINAL) {
             TRY(publish_model(publication, &publication->campaign->models[i], err));
         }
     }

@@ -13,6 +13,10 @@ static Status published_contents(const Campaign *campaign, const CampaignBatchRe
     for (size_t i = 0; i < batches->count; i++) {
         Window window = batches->items[i].window;
         const CampaignModel *of = campaign_find_model(campaign, batches->items[i].model);
+        if (of->part == PART_TERMINAL) {
+            str_vec_push(arena, contents_out, STR_EMPTY); /* what is out is not looked at */
+            continue;
+        }
         if (of != model) {
             TRY(campaign_row_hash(connection, of->model, of->target.relation, arena, &row_hash, err));
             model = of;

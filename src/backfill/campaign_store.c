@@ -15,7 +15,7 @@ void campaign_name_relations(Campaign *campaign) {
     for (size_t i = 0; i < campaign->model_count; i++) {
         CampaignModel *model = &campaign->models[i];
         SqlRelation shown = model->target.relation;
-        if (shown.name.size > 0 && model->part != PART_REFUSED) {
+        if (shown.name.size > 0 && model->part < PART_TERMINAL) {
             model->audit = campaign_relation(shown, CAMPAIGN_AUDIT, campaign->id, campaign->arena);
             model->overlay = campaign_relation(shown, CAMPAIGN_OVERLAY, campaign->id, campaign->arena);
             model->before = campaign_relation(shown, CAMPAIGN_BEFORE, campaign->id, campaign->arena);
@@ -45,6 +45,16 @@ static void add_batch(const Campaign *campaign, const CampaignModel *model, size
             .model = model->model->name, .position = (int64_t)position, .window = window, .state = STR("pending")});
 }
 
+/* A delivery alone needs no campaign. */
+static bool is_empty(const Campaign *campaign, const CampaignBatchRecordVec *batches) {
+    for (size_t i = 0; i < batches->count; i++) {
+        if (campaign_find_model(campaign, batches->items[i].model)->part != PART_TERMINAL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void list_work(const Campaign *campaign, CampaignModelRecordVec *models, CampaignBatchRecordVec *batches) {
     for (size_t i = 0; i < campaign->model_count; i++) {
         const CampaignModel *model = &campaign->models[i];
@@ -63,7 +73,7 @@ static void list_work(const Campaign *campaign, CampaignModelRecordVec *models, 
             for (size_t b = 0; b < model->batches.count; b++) {
                 add_batch(campaign, model, b, model->batches.items[b], batches);
             }
-        } else if (campaign_model_has_rows(model)) {
+        } else if (model->part != PART_VIEW) {
             add_batch(campaign, model, 0, (Window){0}, batches);
         }
     }
@@ -73,7 +83,7 @@ Status campaign_create(Campaign *campaign, Error *err) {
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
     list_work(campaign, &models, &batches);
-    if (batches.count == 0) {
+    if (is_empty(campaign, &batches)) {
         (void)error_set(err, ERROR_PLAN, "there is nothing to do: %s",
                         models.count == 0 ? "nothing is selected" : "no window of the range is left");
         error_code(err, STR("campaign.empty"));

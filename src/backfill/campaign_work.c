@@ -429,7 +429,7 @@ static Status list_tasks(CampaignWork *work, bool with_done, Error *err) {
             end++;
         }
         bool is_turned = campaign->options.newest_first && !is_ordered(model);
-        for (size_t i = first; i < end; i++) {
+        for (size_t i = first; i < end && model->part != PART_TERMINAL; i++) {
             const CampaignBatchRecord *batch = &batches.items[is_turned ? end - 1 - (i - first) : i];
             if (with_done || !str_equal(batch->state, STR("done"))) {
                 batch_task_vec_push(campaign->arena, &work->tasks,

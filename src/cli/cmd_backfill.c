@@ -32,6 +32,7 @@ static Status read_options(const Cli *cli, CampaignOptions *options_out, Error *
         .gaps = invocation_flag(invocation, OPTION_GAPS),
         .allow_refused = invocation_flag(invocation, OPTION_ALLOW_REFUSED),
         .no_stale = invocation_flag(invocation, OPTION_NO_STALE),
+        .delivers = invocation_flag(invocation, OPTION_DELIVER),
         .max_us = invocation_number(invocation, OPTION_MAX_TIME),
         .max_rows = invocation_number(invocation, OPTION_MAX_ROWS),
         .max_windows = invocation_number(invocation, OPTION_MAX_WINDOWS),
@@ -78,7 +79,7 @@ Status command_backfill_plan(Cli *cli, ErrorList *faults) {
 
 static void take_event(void *context, const Event *event) {
     Cli *cli = context;
-    if (cli_wants_json_lines(cli)) {
+    if (cli_wants_json_lines(cli) && event->type != EVENT_SUMMARY) { /* of a delivery; ours is end_of_work's */
         apply_append_event_line(event, &cli->text);
         cli_flush(cli);
     }
@@ -116,7 +117,7 @@ static Status check_plan_alone(const Cli *cli, Error *err) {
     static const OptionId others[] = {OPTION_SELECT,        OPTION_EXCLUDE,  OPTION_CAMPAIGN_START, OPTION_END,
                                       OPTION_BATCH,         OPTION_GAPS,     OPTION_RESTATE,        OPTION_CONCURRENCY,
                                       OPTION_ALLOW_REFUSED, OPTION_NO_STALE, OPTION_MAX_TIME,       OPTION_MAX_ROWS,
-                                      OPTION_MAX_WINDOWS};
+                                      OPTION_MAX_WINDOWS,   OPTION_DELIVER};
     return refuse_beside(cli, "--plan says all of it", others, COUNT_OF(others), err);
 }
 

@@ -104,6 +104,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_REBASE]      = {"rebase", 0, OPTION_TYPE_FLAG, .summary = "First compute windows anew that have moved since the audit"},
     [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one batch of each model unseen, for the estimate"},
     [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
+    [OPTION_DELIVER]     = {"deliver", 0, OPTION_TYPE_FLAG, .summary = "Also deliver tables and files outside of the warehouse, once the others are published"},
     [OPTION_HOURS]       = {"hours", 0, OPTION_TYPE_TEXT, "FROM-TO", .summary = "Begin batches only between these times of a day, as 22:00-06:00"},
     [OPTION_MAX_TIME]    = {"max-time", 0, OPTION_TYPE_DURATION, "DUR", .summary = "Refuse when it is expected to take longer, pause when it does"},
     [OPTION_MAX_ROWS]    = {"max-rows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "The same for the rows that it writes"},
@@ -146,7 +147,7 @@ const Option option_table[OPTION_COUNT] = {
 #define O(name) OPTION_BIT(OPTION_##name)
 #define SELECTION (O(SELECT) | O(EXCLUDE))
 #define CAMPAIGN (O(ENV) | O(PATH) | SELECTION | O(CAMPAIGN_START) | O(END) | O(BATCH) | O(CONCURRENCY) | O(GAPS) | \
-                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE) | O(MAX_TIME) | O(MAX_ROWS) | O(MAX_WINDOWS))
+                  O(RESTATE) | O(ALLOW_REFUSED) | O(NO_STALE) | O(MAX_TIME) | O(MAX_ROWS) | O(MAX_WINDOWS) | O(DELIVER))
 #define CAMPAIGN_ID {"ID", .summary = "The number of a campaign, as `backfill list` shows it"}
 
 const OptionSet global_options = O(QUIET) | O(VERBOSE) | O(DEBUG) | O(COLOR) | O(NO_PROGRESS) | O(LOG_FORMAT) |
