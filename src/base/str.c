@@ -30,8 +30,9 @@ bool str_equal(Str a, Str b) {
     return a.size == b.size && bytes_equal(a.ptr, b.ptr, a.size);
 }
 
+/* Most names are written in one way, so they are compared as they are first. */
 bool str_equal_fold(Str a, Str b) {
-    return a.size == b.size && bytes_equal_fold(a.ptr, b.ptr, a.size);
+    return str_equal(a, b) || (a.size == b.size && bytes_equal_fold(a.ptr, b.ptr, a.size));
 }
 
 int str_compare(Str a, Str b) {

@@ -23,24 +23,61 @@ static StrVec upstream_fingerprints(Arena *arena, const Project *project, const 
     return fingerprints;
 }
 
-/* Hashing is most of the work of a plan without changes, so texts that many models share are hashed once. */
+/* SHA-256 would be a third of the work of a plan without changes: texts that many models share are hashed once, and
+ * what an earlier command hashed is looked up by a hash that is several times as fast. */
 typedef struct Hashing {
     Arena *scratch;
-    StrMap *known; /* text: Str of the project's arena */
+    StrMap *texts; /* text: Str of the project's arena */
+    SqlCache *known;
 } Hashing;
 
 static Str hash_of_text(const Project *project, Hashing *hashing, Str text) {
-    const Str *known = str_map_find(hashing->known, text);
+    const Str *known = str_map_find(hashing->texts, text);
     if (known == NULL) {
         Str *hash = ARENA_NEW(hashing->scratch, Str);
         *hash = fingerprint_of_parts(project->arena, &text, 1);
-        str_map_put(hashing->known, text, hash);
+        str_map_put(hashing->texts, text, hash);
         known = hash;
     }
     return *known;
 }
 
-static void fingerprint_model(const Project *project, Model *model, Hashing *hashing) {
+/* An entry is both fingerprints, that of the model's own parts first. How many of the parts are its own need not be in
+ * the key: an upstream's fingerprint is never the JSON of a configuration. */
+static bool find_known(SqlCache *known, ContentHash key, Model *model, Arena *arena) {
+    Str both = sql_cache_find(known, key);
+    if (both.size == 0) {
+        return false;
+    }
+    model->local_fingerprint = str_copy(arena, str_slice(both, 0, both.size / 2));
+    model->fingerprint = str_copy(arena, str_skip(both, both.size / 2));
+    return true;
+}
+
+static void add_known(SqlCache *known, ContentHash key, const Model *model, Arena *scratch) {
+    Str both = str_format(scratch, STR_FMT STR_FMT, STR_ARG(model->local_fingerprint), STR_ARG(model->fingerprint));
+    sql_cache_put(known, key, both);
+}
+
+static void hash_parts(Project *project, Model *model, const StrVec *parts, size_t own_count) {
+    model->fingerprint =
+        fingerprint_of_more_parts(project->arena, parts->items, own_count, parts->count, &model->local_fingerprint);
+}
+
+static void fingerprint_parts(Project *project, Model *model, const StrVec *parts, size_t own_count,
+                              const Hashing *hashing) {
+    if (hashing->known == NULL) {
+        hash_parts(project, model, parts, own_count);
+        return;
+    }
+    ContentHash key = content_hash_parts(parts->items, parts->count);
+    if (!find_known(hashing->known, key, model, project->arena)) {
+        hash_parts(project, model, parts, own_count);
+        add_known(hashing->known, key, model, hashing->scratch);
+    }
+}
+
+static void fingerprint_model(Project *project, Model *model, Hashing *hashing) {
     Arena *scratch = hashing->scratch;
     StrVec parts = {0};
     push_source_parts(scratch, model, &parts);
@@ -50,8 +87,7 @@ static void fingerprint_model(const Project *project, Model *model, Hashing *has
     for (size_t i = 0; i < upstreams.count; i++) {
         str_vec_push(scratch, &parts, upstreams.items[i]);
     }
-    model->fingerprint =
-        fingerprint_of_more_parts(project->arena, parts.items, own_count, parts.count, &model->local_fingerprint);
+    fingerprint_parts(project, model, &parts, own_count, hashing);
     model->metadata_hash = hash_of_text(project, hashing, model->metadata_json);
     model->physical_hash =
         model->physical_json.size == 0 ? STR_EMPTY : hash_of_text(project, hashing, model->physical_json);
@@ -88,9 +124,9 @@ Status fingerprint_of_text(Str sql, Str config_json, const StrVec *upstreams, Ar
 }
 
 /* Models stand in dependency order: those above are done when one is reached. */
-void fingerprint_project(Project *project) {
+void fingerprint_project(Project *project, SqlCache *known) {
     AUTO(arena) Arena *scratch = arena_create();
-    Hashing hashing = {.scratch = scratch, .known = str_map_create(scratch, STR_MAP_EXACT)};
+    Hashing hashing = {.scratch = scratch, .texts = str_map_create(scratch, STR_MAP_EXACT), .known = known};
     for (size_t i = 0; i < project->model_count; i++) {
         fingerprint_model(project, project->models[i], &hashing);
     }

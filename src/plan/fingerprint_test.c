@@ -77,9 +77,26 @@ static void the_physical_hash_is_empty_when_nothing_is_declared(void **state) {
     Str before = project->models[0]->fingerprint;
     assert_equal(project->models[0]->physical_hash, STR_EMPTY);
     project->models[0]->physical_json = STR("{\"indexes\":[\"id\"]}");
-    fingerprint_project(project);
+    fingerprint_project(project, NULL);
     assert_int_equal(project->models[0]->physical_hash.size, 16);
     assert_equal(project->models[0]->fingerprint, before);
+}
+
+static void what_is_known_gives_the_same_digits(void **state) {
+    Fixture *f = *state;
+    AUTO(sql_cache) SqlCache *known = sql_cache_open(STR_EMPTY, STR(FINGERPRINT_CACHE_VERSION));
+    Project *project = PROJECT(f, {"a", "SELECT 1", ""}, {"m", "SELECT x", "a"});
+    Str own = project->models[1]->local_fingerprint, all = project->models[1]->fingerprint;
+    for (size_t i = 0; i < 2; i++) { /* put, then found */
+        project->models[1]->local_fingerprint = project->models[1]->fingerprint = STR_EMPTY;
+        fingerprint_project(project, known);
+        assert_equal(project->models[1]->local_fingerprint, own);
+        assert_equal(project->models[1]->fingerprint, all);
+    }
+    project->models[0]->config_json = STR("{\"changed\":true}");
+    fingerprint_project(project, known);
+    assert_equal(project->models[1]->local_fingerprint, own);
+    assert_differ(project->models[1]->fingerprint, all);
 }
 
 static Str python_fingerprint(Fixture *f, const char *canonical, const char *captured) {
@@ -87,7 +104,7 @@ static Str python_fingerprint(Fixture *f, const char *canonical, const char *cap
     PythonDefinition python = {.canonical = str_from(canonical), .captured = str_from(captured)};
     project->models[0]->kind = MODEL_PYTHON;
     project->models[0]->python = &python;
-    fingerprint_project(project);
+    fingerprint_project(project, NULL);
     return project->models[0]->fingerprint;
 }
 
@@ -106,6 +123,7 @@ int main(void) {
         PLAN_TEST(the_order_of_upstreams_does_not_matter),
         PLAN_TEST(a_change_passes_through_an_ephemeral_model),
         PLAN_TEST(the_physical_hash_is_empty_when_nothing_is_declared),
+        PLAN_TEST(what_is_known_gives_the_same_digits),
         PLAN_TEST(test_03_1_4_models_of_one_factory_differ_by_what_they_captured),
     };
     return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);

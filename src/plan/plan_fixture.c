@@ -65,7 +65,7 @@ Project *fixture_project(Fixture *f, const ModelSpec *specs, size_t count) {
     for (size_t i = 0; i < count; i++) {
         add_model(f, project, &specs[i]);
     }
-    fingerprint_project(project);
+    fingerprint_project(project, NULL);
     return project;
 }
 

@@ -295,7 +295,7 @@ static void planning_2000_models_is_cheap(void **state) {
     Project *project = fixture_project(f, specs, COUNT);
     fixture_apply(f, project);
     double start_ms = cpu_ms();
-    fingerprint_project(project);
+    fingerprint_project(project, NULL);
     double hashed_ms = cpu_ms();
     AUTO(plan) Plan *plan = fixture_plan(f, project, NULL);
     print_message("# 2000 models: fingerprints %.2f ms, plan %.2f ms cpu\n", hashed_ms - start_ms,

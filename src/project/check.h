@@ -63,6 +63,7 @@ typedef struct CheckContext {
     void *context;
     const Str *inputs; /* the scan of each input of the configuration (project/input_scan.h) */
     Str timezone;      /* of the project; empty: the session's */
+    Str rows;          /* a condition: a check that judges rows looks at these only; empty: at all */
 } CheckContext;
 
 /* The query with one integer column `failures`. Not for CHECK_PYTHON. */
@@ -70,6 +71,8 @@ MUST_CHECK Status check_compile(const Check *check, const CheckContext *context,
                                 Error *err);
 /* Does it judge each row by that row alone? Such checks of one model can be counted together. */
 bool check_judges_rows(const Check *check);
+/* … and does a row that passes it go on passing while nobody changes it? Not when it asks the clock or reads a file. */
+bool check_verdict_lasts(const Check *check);
 /* One query for several of them: a row with an integer column each, in their order. */
 MUST_CHECK Status check_compile_together(const Check *const *checks, size_t count, const CheckContext *context,
                                          Arena *arena, SqlText *query_out, Error *err);

@@ -238,7 +238,11 @@ static Status append_bad(QueryWriter *writer, Status (*write_bad)(QueryWriter *,
 static Status append_bad_rows(QueryWriter *writer, Status (*write_bad)(QueryWriter *, Error *), Error *err) {
     append_from(writer);
     strbuf_text(&writer->own, " WHERE ");
-    return append_bad(writer, write_bad, err);
+    TRY(append_bad(writer, write_bad, err));
+    if (writer->context->rows.size > 0) {
+        strbuf_format(&writer->own, " AND (" STR_FMT ")", STR_ARG(writer->context->rows));
+    }
+    return OK;
 }
 
 /* NULLs group together, so two NULL keys are one duplicate. */
@@ -370,6 +374,14 @@ static bool has_tables(const CheckSql *sql) {
 bool check_judges_rows(const Check *check) {
     return compilers[check->type].bad != NULL && check->type != CHECK_RELATIONSHIPS &&
            !has_tables(check->expression_sql) && !has_tables(check->where_sql);
+}
+
+static bool is_lasting(const CheckSql *sql) {
+    return sql == NULL || (sql->facts->clock_reads.count == 0 && sql->facts->file_readers.count == 0);
+}
+
+bool check_verdict_lasts(const Check *check) {
+    return check_judges_rows(check) && is_lasting(check->expression_sql) && is_lasting(check->where_sql);
 }
 
 Status check_compile_together(const Check *const *checks, size_t count, const CheckContext *context, Arena *arena,

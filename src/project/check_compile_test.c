@@ -7,6 +7,7 @@ typedef struct Bench {
     DuckDatabase *database;
     DuckConnection *connection;
     Str timezone;
+    Str rows;
 } Bench;
 
 static void execute(Bench *bench, const char *sql) {
@@ -57,7 +58,8 @@ static CheckContext context_of(Bench *bench) {
     return (CheckContext){.table = {.schema = STR("phys"), .name = STR("orders__1")},
                           .relation_of = relation_of,
                           .context = bench,
-                          .timezone = bench->timezone};
+                          .timezone = bench->timezone,
+                          .rows = bench->rows};
 }
 
 static const Check *load_check(Bench *bench, const char *check) {
@@ -144,6 +146,36 @@ static void two_null_keys_are_one_duplicate(void **state) {
     execute(bench, "INSERT INTO phys.orders__1 VALUES (7, 'open', NULL, NULL, 1)");
     assert_int_equal(failures(bench, "unique: amount"), 1);
     assert_int_equal(failures(bench, "unique: [status, amount]"), 0);
+}
+
+static void test_05_3_row_checks_look_at_the_given_rows_only(void **state) {
+    Bench *bench = *state;
+    static const Case cases[] = {
+        {"not_null: amount", 0},
+        {"range: {column: amount, min: 15}", 1},
+        {"range: {column: amount, min: 15, where: \"status = 'closed'\"}", 0},
+        {"accepted_values: {column: status, values: []}", 2},
+        {"pattern: {column: email, regex: '^b'}", 1},
+        {"{type: expression, expression: \"amount > 10 OR amount > 100\"}", 1},
+    };
+    bench->rows = STR("order_id < 2 OR order_id = 2");
+    check_cases(bench, cases, COUNT_OF(cases));
+}
+
+static void test_05_3_a_verdict_lasts_that_rests_on_the_row_alone(void **state) {
+    Bench *bench = *state;
+    assert_true(check_verdict_lasts(load_check(bench, "not_null: amount")));
+    assert_true(check_verdict_lasts(load_check(bench, "{type: range, column: amount, min: 0, where: amount < 9}")));
+    assert_true(check_verdict_lasts(load_check(bench, "{type: expression, expression: \"amount > 0\"}")));
+    assert_false(
+        check_verdict_lasts(load_check(bench, "{type: expression, expression: \"DATE '2020-01-01' < current_date\"}")));
+    assert_false(check_verdict_lasts(load_check(bench, "{type: not_null, column: email, where: now() IS NOT NULL}")));
+    assert_false(check_verdict_lasts(
+        load_check(bench, "{type: expression, expression: \"amount IN (FROM read_csv('x.csv'))\"}")));
+    assert_false(check_verdict_lasts(
+        load_check(bench, "{type: expression, expression: \"amount IN (SELECT id FROM customers)\"}")));
+    assert_false(check_verdict_lasts(load_check(bench, "unique: order_id")));
+    assert_false(check_verdict_lasts(load_check(bench, "row_count: {min: 1}")));
 }
 
 static void test_05_2_3_table_checks(void **state) {
@@ -356,6 +388,8 @@ int main(void) {
         BENCH_TEST(test_05_2_5_what_cannot_be_judged_is_an_error),
         BENCH_TEST(test_05_5_4_failing_rows_are_the_bad_rows),
         BENCH_TEST(a_check_of_what_is_not_built_says_so),
+        BENCH_TEST(test_05_3_row_checks_look_at_the_given_rows_only),
+        BENCH_TEST(test_05_3_a_verdict_lasts_that_rests_on_the_row_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

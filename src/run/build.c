@@ -37,8 +37,19 @@ static Str trigger_of(const BuildContext *context) {
     return context->options->verb == WINDOW_APPLY ? STR("apply") : STR("run");
 }
 
+/* The rows that the transaction at hand may have changed. A table of our own is written by nobody else while the
+ * command lasts. A Python model may give other columns with each window, and rows of earlier ones change their type
+ * with them. */
+static Status changed_rows(const Build *build, Str *condition_out, Error *err) {
+    *condition_out = STR_EMPTY;
+    bool is_ours = !build->target.is_external && !build->target.is_aside && build->task->model->kind == MODEL_SQL;
+    return build->window != NULL && is_ours ? build_window_condition(build, condition_out, err) : OK;
+}
+
 static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
     BuildContext *context = build->context;
+    Str window;
+    TRY(changed_rows(build, &window, err));
     CheckRun run = {
         .session = context->session,
         .connection = build->connection,
@@ -48,6 +59,8 @@ static Status run_checks(Build *build, bool *transaction_lost_out, Error *err) {
         .environment = context->plan->environment,
         .fingerprint = build->task->model->fingerprint,
         .trigger = trigger_of(context),
+        .window = window,
+        .passed = build->passed,
         .strict = context->options->strict,
         .one_by_one = build->checks_one_by_one,
         .is_cancelled = context->is_stopping,
@@ -91,8 +104,20 @@ static void add_counts(RowCounts *sum, const RowCounts *counts) {
     sum->deleted += counts->deleted;
 }
 
+static StrVec passed_checks(const Build *build) {
+    StrVec passed = {0};
+    const CheckResultVec *results = &build->result->checks;
+    for (size_t i = 0; i < results->count; i++) {
+        if (str_equal(results->items[i].status, STR("passed"))) {
+            str_vec_push(build->arena, &passed, results->items[i].check_name);
+        }
+    }
+    return passed;
+}
+
 static Status commit_and_record(Build *build, bool is_verified, Error *err) {
     TRY(engine_commit(build->connection, err));
+    build->passed = is_verified ? passed_checks(build) : (StrVec){0};
     TRY(test_hook("build.committed", err));
     if (is_verified) {
         TRY(build_record_ledger(build, err));

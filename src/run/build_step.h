@@ -23,6 +23,7 @@ typedef struct Build {
     Str columns_json;
     bool is_recorded; /* the snapshot, verified */
     bool checks_one_by_one;
+    StrVec passed;         /* checks that the rows of the last commit passed, all of them */
     PhysicalWork physical; /* indexes and constraints of the target */
 
     /* Of the transaction at hand. */

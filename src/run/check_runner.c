@@ -28,6 +28,12 @@ static CheckContext check_context(const CheckRun *run, RelationMap *relations) {
     };
 }
 
+/* What a row check need not look at: rows outside of the window have passed it, and are as they were. */
+static Str rows_to_judge(const CheckRun *run, const Check *check) {
+    bool is_rest_good = check_verdict_lasts(check) && str_vec_contains(&run->passed, check->name);
+    return is_rest_good ? run->window : STR_EMPTY;
+}
+
 static CheckOutcome outcome_of_error(const Error *err, Arena *arena) {
     return (CheckOutcome){.status = STR("error"), .message = str_copy(arena, err->message)};
 }
@@ -50,6 +56,7 @@ static void sample_failing_rows(const CheckRun *run, const Check *check, Arena *
     AUTO(error) Error err = {0};
     RelationMap relations = *run->relations;
     CheckContext context = check_context(run, &relations);
+    context.rows = rows_to_judge(run, check);
     SqlText query = {0};
     DuckRows rows = {0};
     if (failed(check_failing_rows_query(check, &context, SAMPLE_ROWS_MAX, arena, &query, &err)) ||
@@ -163,6 +170,7 @@ static Status run_declared(const CheckRun *run, const Check *check, Arena *arena
     AUTO(error) Error fault = {0};
     RelationMap relations = *run->relations;
     CheckContext context = check_context(run, &relations);
+    context.rows = rows_to_judge(run, check);
     SqlText query = {0};
     DuckColumnVec columns = {0};
     if (failed(require_read_models(run, check, &fault)) ||

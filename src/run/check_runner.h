@@ -15,6 +15,8 @@ typedef struct CheckRun {
     Str environment;
     Str fingerprint;    /* of the rows that are checked */
     Str trigger;        /* apply, run, adhoc, backfill */
+    Str window;         /* condition: only these rows changed since `passed` was found; empty: any may have */
+    StrVec passed;      /* names of checks that all rows passed then */
     Str only;           /* one check's name; empty: all */
     bool strict;        /* warn blocks as error does */
     bool one_by_one;    /* never several in one scan */

@@ -109,11 +109,18 @@ static Str choose_run_id(Arena *arena) {
     return random_hex(arena, 8);
 }
 
+static SqlCache *open_known_fingerprints(const ProjectOptions *options, const ProjectConfig *config) {
+    AUTO(arena) Arena *scratch = arena_create();
+    Str path = options->no_cache ? STR_EMPTY : path_join(scratch, config->cache_path, STR("fingerprints.bin"));
+    return sql_cache_open(path, STR(FINGERPRINT_CACHE_VERSION));
+}
+
 static Status load_project(Session *session, const ProjectOptions *options, Project **project_out, ErrorList *faults) {
     Project *project = NULL;
     TRY(project_load(options, &project, faults));
     project_vec_push(session->arena, &session->loaded, project);
-    fingerprint_project(project);
+    AUTO(sql_cache) SqlCache *known = open_known_fingerprints(options, project->config);
+    fingerprint_project(project, known);
     *project_out = project;
     return OK;
 }

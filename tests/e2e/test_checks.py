@@ -1,5 +1,6 @@
 """Checks and contracts: spec 05 §1–6, spec 01 §11. Names carry the number of the line they show."""
 
+import datetime
 import os
 import signal
 import time
@@ -290,6 +291,49 @@ def test_reused_tables_are_checked_again_for_the_new_environment(shop):
     shop.ok("apply")
     shop.ok("apply", "-e", "dev")
     assert {r["environment"] for r in shop.json("checks", "list", "--model", "orders")} == {"prod", "dev"}
+
+
+def days(checks, seventeenth=17):
+    """Ten days of four rows, in a file that a model cuts into days."""
+    start = datetime.datetime(2026, 1, 1)
+    ids = [seventeenth if i == 17 else i for i in range(40)]
+    rows = "".join(f"{number},{start + datetime.timedelta(hours=6 * i)}\n" for i, number in enumerate(ids))
+    header = f"/* interlace: {{strategy: incremental, interval: 1d, time_column: ts, checks: [{checks}]}} */"
+    return {
+        "data/events.csv": "id,ts\n" + rows,
+        "models/daily.sql": header + "\nSELECT id, ts FROM read_csv('data/events.csv')",
+    }
+
+
+RESTATE = ("restate", "--start", "2026-01-01", "--end", "2026-01-11", "--batch", "1")
+
+
+def test_05_3_a_row_check_that_passed_looks_at_the_windows_that_follow_only(project):
+    """A sequence counts the rows that are looked at: all with the first batch, four with each of the nine others."""
+    seen = "SELECT last_value FROM duckdb_sequences()"
+    project.write(days("")).ok("apply")
+    with project.warehouse(read_only=False) as warehouse:
+        warehouse.execute("CREATE SEQUENCE main.seen")
+    project.write(days("{type: expression, expression: \"nextval('main.seen') > 0\"}, {unique: id}")).ok("apply")
+    before = project.sql(seen)[0][0]
+    project.ok(*RESTATE)
+    assert project.sql(seen)[0][0] - before == 40 + 9 * 4
+
+
+def test_05_3_a_row_check_that_failed_looks_at_the_whole_table_again(project):
+    project.write(days("{type: range, column: id, min: 3, severity: warn}")).ok("apply")
+    project.ok(*RESTATE)
+    outcomes = project.json("checks", "list", "--model", "daily")
+    assert [outcome["failures"] for outcome in outcomes] == [3] * 11
+
+
+def test_05_3_a_row_check_of_a_window_blocks_that_window(project):
+    check = "{type: range, column: id, max: 40}"
+    project.write(days(check)).ok("apply")
+    project.write(days(check, seventeenth=117))
+    result = project.fails(*RESTATE)
+    assert "daily.range_id (1 failing) (window 2026-01-05)" in result.stderr
+    assert "4 of 10 windows are filled" in result.stderr
 
 
 # --- 05 §4: Python checks -------------------------------------------------------------------------------------------
