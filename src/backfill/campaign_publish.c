@@ -4,8 +4,10 @@
 #include "backfill/campaign_seal.h"
 #include "base/test_hooks.h"
 #include "run/change_log.h"
+#include "run/contract.h"
 #include "run/notify.h"
 #include "run/physical.h"
+#include "run/promotion.h"
 
 #include <math.h>
 
@@ -18,6 +20,7 @@ typedef struct Publication {
     EngineConnection *connection; /* the campaign's */
     CampaignModelRecordVec models;
     CampaignBatchRecordVec batches;
+    RelationMap after; /* what the environment shows when it is published */
 } Publication;
 
 static Status load_records(StateStore *state, int64_t id, Arena *arena, CampaignModelRecordVec *models,
@@ -37,19 +40,23 @@ static Status execute(const Publication *publication, Str sql, Error *err) {
 }
 
 static Status replace_whole(const Publication *publication, const CampaignModel *model, SqlRelation rows, Error *err) {
+    SqlRelation table = model->put.relation;
     TRY(execute(publication,
                 str_format(publication->arena, "CREATE OR REPLACE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT,
-                           STR_ARG(text_of(publication, model->target.relation)), STR_ARG(text_of(publication, rows))),
+                           STR_ARG(text_of(publication, table)), STR_ARG(text_of(publication, rows))),
                 err));
-    PhysicalWork work = physical_work(publication->campaign->session->project, model->model, model->target.relation,
-                                      STR_EMPTY, publication->arena);
+    PhysicalWork work =
+        physical_work(publication->campaign->session->project, model->model, table, STR_EMPTY, publication->arena);
     return physical_create(&work, publication->connection, publication->arena, err);
 }
 
 /* ---- Forward. */
 
+/* The old version keeps its table: then there are no rows to be kept, and the relation only says that it was done. */
 static Status keep_replaced(const Publication *publication, const CampaignModel *model, Error *err) {
-    Str condition = campaign_replaced_condition(publication->campaign, model, publication->arena);
+    Str condition = model->is_changed
+                        ? STR("false")
+                        : campaign_replaced_condition(publication->campaign, model, publication->arena);
     return execute(publication,
                    str_format(publication->arena,
                               "CREATE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT " WHERE " STR_FMT,
@@ -62,7 +69,7 @@ static Status put_rows(const Publication *publication, const CampaignModel *mode
     if (model->part != PART_WINDOWED) {
         return replace_whole(publication, model, model->audit, err);
     }
-    return build_put_rows(&publication->campaign->build, model->task, &model->target, publication->connection,
+    return build_put_rows(&publication->campaign->build, model->task, &model->put, publication->connection,
                           model->audit, &model->windows, publication->arena, err);
 }
 
@@ -71,13 +78,143 @@ static Status drop_overlay(const Publication *publication, const CampaignModel *
     return execute(publication, str_format(publication->arena, "DROP VIEW IF EXISTS " STR_FMT, STR_ARG(overlay)), err);
 }
 
+static bool is_new_view(const CampaignModel *model) {
+    return model->is_changed && model->part == PART_VIEW && model->put.relation.name.size > 0 && !model->put.is_there;
+}
+
+static Status create_view(const Publication *publication, const CampaignModel *model, Error *err) {
+    SqlText query;
+    TRY(render_model_query(&publication->after, model->model, publication->arena, &query, err));
+    SqlText parts[] = {sql_text_own(publication->arena, str_format(publication->arena,
+                                                                   "CREATE OR REPLACE VIEW " STR_FMT " AS ",
+                                                                   STR_ARG(text_of(publication, model->put.relation)))),
+                       query};
+    SqlText create = sql_text_concat(publication->arena, parts, COUNT_OF(parts));
+    return engine_execute(publication->connection, &create, NULL, err);
+}
+
 static Status publish_model(const Publication *publication, const CampaignModel *model, Error *err) {
     TRY(test_hook("campaign.replaced", err));
     if (campaign_model_has_rows(model)) {
         TRY(keep_replaced(publication, model, err));
         TRY(put_rows(publication, model, err));
     }
+    TRY(is_new_view(model) ? create_view(publication, model, err) : OK);
     return model->overlay.name.size > 0 ? drop_overlay(publication, model, err) : OK;
+}
+
+/* Views of the environment that show another relation: in the same transaction, so that readers see all of it at once.
+ */
+static Status move_views(const Publication *publication, bool is_revert, Error *err) {
+    const Campaign *campaign = publication->campaign;
+    IntentViewVec views = {0};
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        bool is_moved = model->is_changed && model->part != PART_REFUSED && model->shown.name.size > 0;
+        if (is_moved) {
+            intent_view_vec_push(publication->arena, &views,
+                                 promotion_view_of_model(campaign->plan, model->model,
+                                                         is_revert ? model->shown : model->put.relation,
+                                                         publication->arena));
+        }
+    }
+    return promotion_show(publication->connection, &views, err);
+}
+
+/* ---- What the state has to know before: where new versions go. */
+
+static Status columns_of(const Publication *publication, const CampaignModel *model, DuckColumnVec *columns_out,
+                         Error *err) {
+    SqlText query = sql_text_all_rows(publication->arena, model->audit);
+    if (model->model->kind == MODEL_SQL) {
+        TRY(render_model_query(&publication->campaign->inside, model->model, publication->arena, &query, err));
+    }
+    return engine_describe(publication->connection, &query, publication->arena, columns_out, err);
+}
+
+static Status announce(Publication *publication, CampaignModelRecord *record, Error *err) {
+    const CampaignModel *model = campaign_find_model(publication->campaign, record->model);
+    DuckColumnVec columns = {0};
+    if (!model->is_changed) {
+        return OK;
+    }
+    record->put_schema = model->put.relation.schema;
+    record->put_name = model->put.relation.name;
+    record->put_revision = model->put.revision;
+    bool is_recorded = model->put.relation.name.size == 0 || (model->part == PART_VIEW && model->put.is_there);
+    if (is_recorded) {
+        return OK;
+    }
+    TRY(columns_of(publication, model, &columns, err));
+    return build_announce(&publication->campaign->build, model->task, &model->put, &columns, publication->arena, err);
+}
+
+static Status announce_all(Publication *publication, Error *err) {
+    Campaign *campaign = publication->campaign;
+    for (size_t i = 0; i < publication->models.count; i++) {
+        TRY(announce(publication, &publication->models.items[i], err));
+    }
+    return state_campaign_put_places(campaign->state, publication->lock, campaign->id, &publication->models, err);
+}
+
+static RelationMap relations_after(const Campaign *campaign, Arena *arena) {
+    size_t count = campaign->session->project->model_count;
+    RelationMap after = campaign->shown;
+    after.items = ARENA_NEW_ARRAY(arena, SqlRelation, count);
+    memcpy(after.items, campaign->shown.items, count * sizeof *after.items);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        after.items[campaign->models[i].model->index] = campaign->models[i].put.relation;
+    }
+    return after;
+}
+
+/* Decided before the lock was taken: what other commands did meanwhile may have made it wrong. */
+static Status refuse_moved(const Publication *publication, Str model, const char *what, Error *err) {
+    (void)error_set(err, ERROR_PLAN, "campaign %lld is not published: model '" STR_FMT "' %s meanwhile",
+                    (long long)publication->campaign->id, STR_ARG(model), what);
+    error_code(err, STR("campaign.moved"));
+    error_hint(err, "`interlace backfill publish %lld` once more", (long long)publication->campaign->id);
+    return FAILED;
+}
+
+static Status check_pointers(const Publication *publication, Error *err) {
+    const Campaign *campaign = publication->campaign;
+    PointerVec now = {0};
+    TRY(state_load_pointers(campaign->state, campaign->options.environment, publication->arena, &now, err));
+    for (size_t i = 0; i < now.count; i++) {
+        const Pointer *pointer = &now.items[i];
+        const Pointer *then = campaign_pointer(campaign, pointer->model);
+        bool is_same = then != NULL && str_equal(then->fingerprint, pointer->fingerprint) &&
+                       then->revision == pointer->revision;
+        if (!is_same && campaign_find_model(campaign, pointer->model) != NULL) {
+            return refuse_moved(publication, pointer->model, "was promoted", err);
+        }
+    }
+    return OK;
+}
+
+static bool is_read_never(const void *context, Str name, Str fingerprint) {
+    (void)context;
+    (void)name;
+    (void)fingerprint;
+    return false;
+}
+
+static Status check_places(const Publication *publication, Error *err) {
+    SnapshotVec snapshots = {0};
+    TRY(state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena, &snapshots,
+                                 err));
+    for (size_t i = 0; i < snapshots.count; i++) {
+        const Snapshot *snapshot = &snapshots.items[i];
+        const CampaignModel *model = campaign_find_model(publication->campaign, snapshot->name);
+        bool is_taken = model != NULL && model->is_changed && model->part != PART_VIEW && snapshot->verified_at != 0 &&
+                        str_equal(snapshot->physical_name, model->put.relation.name) &&
+                        str_equal(snapshot->physical_schema, model->put.relation.schema);
+        if (is_taken) {
+            return refuse_moved(publication, snapshot->name, "was built elsewhere", err);
+        }
+    }
+    return OK;
 }
 
 /* Nobody writes there, so this finds a damaged or foreign table only. */
@@ -135,10 +272,46 @@ static Status publish_all(const Publication *publication, Error *err) {
             TRY(publish_model(publication, &publication->campaign->models[i], err));
         }
     }
-    return OK;
+    return move_views(publication, false, err);
 }
 
 /* ---- Backward. */
+
+static Status refuse_gone(const Campaign *campaign, Error *err) {
+    (void)error_set(err, ERROR_PLAN, "the rows that campaign %lld replaced are not kept any more",
+                    (long long)campaign->id);
+    error_code(err, STR("campaign.gone"));
+    error_hint(err, "gc has taken them; a campaign or `interlace restate` computes the windows anew");
+    return FAILED;
+}
+
+static bool is_recorded(const SnapshotVec *snapshots, const CampaignModelRecord *record) {
+    for (size_t i = 0; i < snapshots->count; i++) {
+        const Snapshot *snapshot = &snapshots->items[i];
+        if (str_equal_fold(snapshot->name, record->model) && snapshot->revision == record->revision &&
+            str_equal(snapshot->fingerprint, record->shown_fingerprint)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Versions that are to be shown again are on record, and their relations there. */
+static Status check_old_versions(const Publication *publication, Error *err) {
+    SnapshotVec snapshots = {0};
+    TRY(state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena, &snapshots,
+                                 err));
+    for (size_t i = 0; i < publication->models.count; i++) {
+        const CampaignModelRecord *record = &publication->models.items[i];
+        const CampaignModel *model = campaign_find_model(publication->campaign, record->model);
+        bool is_moved = model->is_changed && model->shown.name.size > 0;
+        if (is_moved && (!is_recorded(&snapshots, record) ||
+                         engine_catalog_kind(publication->campaign->build.catalog, model->shown) == RELATION_ABSENT)) {
+            return refuse_gone(publication->campaign, err);
+        }
+    }
+    return OK;
+}
 
 static Status check_unwritten(const Publication *publication, const CampaignModel *model, Error *err) {
     const Campaign *campaign = publication->campaign;
@@ -177,7 +350,7 @@ static Status put_back(const Publication *publication, const CampaignModel *mode
 static Status revert_model(const Publication *publication, const CampaignModel *model, Error *err) {
     TRY(test_hook("campaign.replaced", err));
     TRY(check_unwritten(publication, model, err));
-    TRY(put_back(publication, model, err));
+    TRY(model->is_changed ? OK : put_back(publication, model, err));
     return execute(publication,
                    str_format(publication->arena, "DROP TABLE " STR_FMT, STR_ARG(text_of(publication, model->before))),
                    err);
@@ -190,7 +363,7 @@ static Status revert_all(const Publication *publication, Error *err) {
             TRY(revert_model(publication, model, err));
         }
     }
-    return OK;
+    return move_views(publication, true, err);
 }
 
 /* ---- The record of what is true. It stands on records alone, so that whoever finds it half done can finish it. */
@@ -224,9 +397,37 @@ static IntervalSet common(const IntervalSet *set, const IntervalSet *windows, Ar
     return inside;
 }
 
+static bool is_of_another_version(const CampaignModelRecord *model) {
+    return !str_equal(model->fingerprint, model->shown_fingerprint);
+}
+
+/* The new version has the windows of the copy, and those that the campaign filled. The old one keeps what it has. */
+static Status add_copied(StateStore *state, int64_t id, const CampaignModelRecord *model,
+                         const CampaignBatchRecordVec *batches, Arena *arena, CampaignLedgerChangeVec *changes,
+                         Error *err) {
+    SqlRelation shown = shown_relation(model);
+    LedgerKey key = key_of(model, shown);
+    LedgerKey audit = key_of(model, campaign_relation(shown, CAMPAIGN_AUDIT, id, arena));
+    LedgerKey put = key_of(model, (SqlRelation){.schema = model->put_schema, .name = model->put_name});
+    IntervalSet windows = windows_of(model, batches, arena), leftover, filled, then;
+    TRY(state_ledger_load(state, &put, arena, &leftover, err));
+    TRY(state_ledger_load(state, &key, arena, &filled, err));
+    TRY(state_ledger_load(state, &audit, arena, &then, err));
+    for (size_t i = 0; i < windows.count; i++) {
+        interval_set_remove(arena, &filled, windows.items[i]);
+    }
+    interval_set_add_all(arena, &filled, &then);
+    campaign_ledger_change_vec_push(arena, changes,
+                                    (CampaignLedgerChange){.key = put, .removed = leftover, .added = filled});
+    return OK;
+}
+
 static Status add_changes(StateStore *state, int64_t id, const CampaignModelRecord *model,
                           const CampaignBatchRecordVec *batches, bool is_revert, Arena *arena,
                           CampaignLedgerChangeVec *changes, Error *err) {
+    if (is_of_another_version(model)) {
+        return is_revert ? OK : add_copied(state, id, model, batches, arena, changes, err);
+    }
     SqlRelation shown = shown_relation(model);
     LedgerKey key = key_of(model, shown);
     LedgerKey audit = key_of(model, campaign_relation(shown, CAMPAIGN_AUDIT, id, arena));
@@ -307,14 +508,24 @@ static void add_measure(const ConfigValue *report, bool is_revert, ChangeRecord 
     }
 }
 
+static void add_pointers(const CampaignModelRecord *model, bool is_revert, Arena *arena, CampaignFinish *finish) {
+    Pointer shown = {.model = model->model, .fingerprint = model->shown_fingerprint, .revision = model->revision};
+    Pointer put = {.model = model->model, .fingerprint = model->fingerprint, .revision = model->put_revision};
+    if (is_of_another_version(model)) {
+        pointer_vec_push(arena, &finish->intent.put, is_revert ? shown : put);
+    }
+    if (is_of_another_version(model) && is_revert) {
+        pointer_vec_push(arena, &finish->taken, put);
+    }
+}
+
 static Status finish(Session *session, int64_t id, StateLock *lock, bool is_revert, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     StateStore *state = NULL;
     CampaignRecord campaign;
     CampaignModelRecordVec models = {0};
     CampaignBatchRecordVec batches = {0};
-    CampaignLedgerChangeVec ledger = {0};
-    ChangeRecordVec records = {0};
+    CampaignFinish what = {0};
     ConfigValue *report = NULL;
     Str who = change_log_who(arena);
     TRY(session_state_for_writing(session, &state, err));
@@ -323,22 +534,25 @@ static Status finish(Session *session, int64_t id, StateLock *lock, bool is_reve
         TRY(json_read(campaign.report_json, STR("audit"), arena, &report, err));
     }
     TRY(load_records(state, id, arena, &models, &batches, err));
+    what.intent.environment = campaign.environment;
+    what.intent.command = is_revert ? STR("backfill revert") : STR("backfill publish");
     for (size_t i = 0; i < models.count; i++) {
         const CampaignModelRecord *model = &models.items[i];
+        add_pointers(model, is_revert, arena, &what);
         if (str_equal(model->part, campaign_part_name(PART_VIEW))) {
             continue;
         }
         if (str_equal(model->part, campaign_part_name(PART_WINDOWED))) {
-            TRY(add_changes(state, id, model, &batches, is_revert, arena, &ledger, err));
+            TRY(add_changes(state, id, model, &batches, is_revert, arena, &what.ledger, err));
         }
         ChangeRecord record = record_of(&campaign, model, &batches, is_revert, who, arena);
         add_measure(report, is_revert, &record);
         notify_choose(session->project, record.environment, record.model, arena, &record.hooks);
-        change_record_vec_push(arena, &records, record);
+        change_record_vec_push(arena, &what.records, record);
     }
     return state_campaign_finish(
         state, lock, id, campaign_state_name(is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING),
-        campaign_state_name(is_revert ? CAMPAIGN_REVERTED : CAMPAIGN_PUBLISHED), &ledger, &records, err);
+        campaign_state_name(is_revert ? CAMPAIGN_REVERTED : CAMPAIGN_PUBLISHED), &what, err);
 }
 
 /* ---- The steps. */
@@ -358,6 +572,15 @@ static Status move(StateStore *state, int64_t id, CampaignState from, CampaignSt
     return FAILED;
 }
 
+static Status prepare(Publication *publication, bool is_revert, Error *err) {
+    TRY(check_pointers(publication, err));
+    if (is_revert) {
+        return check_old_versions(publication, err);
+    }
+    TRY(check_places(publication, err));
+    return announce_all(publication, err);
+}
+
 static Status replace_in_transaction(const Publication *publication, bool is_revert, Error *err) {
     TRY(engine_begin(publication->connection, err));
     if (failed(is_revert ? revert_all(publication, err) : publish_all(publication, err))) {
@@ -373,10 +596,12 @@ static Status carry_out(Campaign *campaign, StateLock *lock, bool is_revert, Err
     CampaignState from = is_revert ? CAMPAIGN_PUBLISHED : CAMPAIGN_AUDITED;
     CampaignState through = is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING;
     campaign->build.lock = lock;
+    publication.after = relations_after(campaign, arena);
     TRY(load_records(campaign->state, campaign->id, arena, &publication.models, &publication.batches, err));
     TRY(move(campaign->state, campaign->id, from, through, err));
     TRY(test_hook("campaign.publishing", err));
-    if (failed(replace_in_transaction(&publication, is_revert, err))) {
+    if (failed(prepare(&publication, is_revert, err)) ||
+        failed(replace_in_transaction(&publication, is_revert, err))) {
         AUTO(error) Error unmoved = {0};
         if (failed(move(campaign->state, campaign->id, through, from, &unmoved))) {
             session_note(campaign->session, STR_FMT "; the next command puts it right", STR_ARG(unmoved.message));
@@ -416,11 +641,7 @@ Status campaign_revert(Campaign *campaign, StateLock *lock, Error *err) {
     TRY(count_before(campaign->connection, campaign->id, &kept, err));
     if (kept < count_with_rows(campaign) &&
         str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED))) {
-        (void)error_set(err, ERROR_PLAN, "the rows that campaign %lld replaced are not kept any more",
-                        (long long)campaign->id);
-        error_code(err, STR("campaign.gone"));
-        error_hint(err, "gc has taken them; a campaign or `interlace restate` computes the windows anew");
-        return FAILED;
+        return refuse_gone(campaign, err);
     }
     return carry_out(campaign, lock, true, err);
 }

@@ -19,7 +19,7 @@
 #include "state/change_record.h"
 #include "window/interval_set.h"
 
-#define STATE_FORMAT_VERSION 5
+#define STATE_FORMAT_VERSION 6
 
 typedef struct StateStore StateStore;
 typedef struct StateLock StateLock;
