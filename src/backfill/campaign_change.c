@@ -85,7 +85,8 @@ static void refuse_error(const Campaign *campaign, CampaignModel *model, const E
                     build_anew_hint(campaign, model->model));
 }
 
-/* Its version has the upstream's in it: rows made of another one would be taken for rows of this. */
+/* Its version has the upstream's in it: rows made of another one would be taken for rows of this. Changed upstreams are
+ * selected with it (selection_grow). */
 static bool refuse_upstream(const Campaign *campaign, CampaignModel *model) {
     const Project *project = campaign->session->project;
     for (size_t i = 0; i < model->model->upstreams.count; i++) {
@@ -94,15 +95,14 @@ static bool refuse_upstream(const Campaign *campaign, CampaignModel *model) {
         if (!campaign->plan->is_modified[upstream->index] || (selected != NULL && selected->part != PART_REFUSED)) {
             continue;
         }
-        bool is_left_out = selected == NULL;
-        campaign_refuse(
-            model, model->model->place,
-            str_format(campaign->arena, "it reads '" STR_FMT "', whose definition has changed, too, and which %s",
-                       STR_ARG(upstream->name), is_left_out ? "is not selected" : "cannot take part"),
-            str_format(campaign->arena,
-                       is_left_out ? "select it, too: --select " STR_FMT "+"
-                                   : "`interlace apply --select " STR_FMT "` makes its new definition live first",
-                       STR_ARG(upstream->name)));
+        campaign_refuse(model, model->model->place,
+                        str_format(campaign->arena,
+                                   "it reads '" STR_FMT "', whose definition has changed, too, and which cannot take "
+                                   "part",
+                                   STR_ARG(upstream->name)),
+                        str_format(campaign->arena,
+                                   "`interlace apply --select " STR_FMT "` makes its new definition live first",
+                                   STR_ARG(upstream->name)));
         return true;
     }
     return false;
