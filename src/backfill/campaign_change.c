@@ -75,9 +75,9 @@ static Str build_anew_hint(const Campaign *campaign, const Model *model) {
 /* The model is named by who tells it. */
 static Str without_name(const Campaign *campaign, const Model *model, Str message) {
     Str name = str_format(campaign->arena, "model '" STR_FMT "' ", STR_ARG(model->name));
-    return str_starts_with(message, name) ? str_format(campaign->arena, "it " STR_FMT,
-                                                       STR_ARG(str_skip(message, name.size)))
-                                          : str_copy(campaign->arena, message);
+    return str_starts_with(message, name)
+               ? str_format(campaign->arena, "it " STR_FMT, STR_ARG(str_skip(message, name.size)))
+               : str_copy(campaign->arena, message);
 }
 
 static void refuse_error(const Campaign *campaign, CampaignModel *model, const Error *err) {
@@ -112,7 +112,8 @@ static bool refuse_place(const Campaign *campaign, CampaignModel *model, const S
     const Model *of = model->model;
     Str reason = STR_EMPTY;
     if (of->materialise == MATERIALISE_EPHEMERAL && campaign_pointer(campaign, of->name) == NULL) {
-        reason = str_format(campaign->arena, "'" STR_FMT "' does not serve it yet", STR_ARG(campaign->plan->environment));
+        reason =
+            str_format(campaign->arena, "'" STR_FMT "' does not serve it yet", STR_ARG(campaign->plan->environment));
     } else if (of->materialise == MATERIALISE_EPHEMERAL && shown != NULL) {
         reason = STR("it has a relation, and is inlined from now on");
     } else if (shown != NULL && shown->physical_catalog.size > 0) {
@@ -147,12 +148,13 @@ static void note_change(const Campaign *campaign, CampaignModel *model) {
             continue;
         }
         Str upstream = changes->items[i].reason_upstream;
-        Str who = upstream.size > 0 ? str_format(campaign->arena, "that of '" STR_FMT "'", STR_ARG(upstream))
+        Str who = upstream.size > 0 ? str_format(campaign->arena, "what it reads ('" STR_FMT "')", STR_ARG(upstream))
                                     : STR("its definition");
         Str rest = model->task->history != NULL ? STR("; rows outside of the windows stay as they are") : STR_EMPTY;
         str_vec_push(campaign->arena, &model->notes,
                      str_format(campaign->arena,
-                                STR_FMT " has changed since '" STR_FMT "' took it over: publication makes the new one "
+                                STR_FMT " has changed since '" STR_FMT
+                                        "' took it over: publication makes the new version "
                                         "live" STR_FMT,
                                 STR_ARG(who), STR_ARG(environment), STR_ARG(rest)));
     }
@@ -197,9 +199,9 @@ static SqlText kept_rows(const Campaign *campaign, const CampaignModel *model, S
 
 static bool refuse_columns(const Campaign *campaign, CampaignModel *model, const DuckColumnVec *given) {
     AUTO(error) Error err = {0};
-    bool is_refused = model->task->history != NULL &&
-                      failed(forward_only_check_seed(model->task, model->target.relation, given, campaign->connection,
-                                                     campaign->arena, &err));
+    bool is_refused =
+        model->task->history != NULL && failed(forward_only_check_seed(model->task, model->target.relation, given,
+                                                                       campaign->connection, campaign->arena, &err));
     if (is_refused) {
         refuse_error(campaign, model, &err);
     }

@@ -52,17 +52,17 @@ static void list_work(const Campaign *campaign, CampaignModelRecordVec *models, 
             continue;
         }
         const Pointer *pointer = campaign_pointer(campaign, model->model->name);
-        campaign_model_record_vec_push(
-            campaign->arena, models,
-            (CampaignModelRecord){
-                .model = model->model->name,
-                .fingerprint = model->model->fingerprint,
-                .shown_fingerprint = pointer != NULL ? pointer->fingerprint : model->model->fingerprint,
-                .revision = pointer != NULL ? pointer->revision : 0,
-                .part = campaign_part_name(model->part),
-                .engine = model->model->engine,
-                .schema = model->shown.schema,
-                .name = model->shown.name});
+        campaign_model_record_vec_push(campaign->arena, models,
+                                       (CampaignModelRecord){.model = model->model->name,
+                                                             .fingerprint = model->model->fingerprint,
+                                                             .shown_fingerprint = pointer != NULL
+                                                                                      ? pointer->fingerprint
+                                                                                      : model->model->fingerprint,
+                                                             .revision = pointer != NULL ? pointer->revision : 0,
+                                                             .part = campaign_part_name(model->part),
+                                                             .engine = model->model->engine,
+                                                             .schema = model->shown.schema,
+                                                             .name = model->shown.name});
         if (model->part == PART_WINDOWED) {
             for (size_t b = 0; b < model->batches.count; b++) {
                 add_batch(campaign, model, b, model->batches.items[b], batches);

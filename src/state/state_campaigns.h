@@ -28,8 +28,8 @@ typedef struct CampaignModelRecord {
     Str shown_fingerprint; /* that the environment showed when the campaign began; another one: publication moves it */
     int64_t revision;      /* … and its revision */
     Str engine;
-    Str schema, name; /* the relation that the environment showed; empty: none of its own */
-    Str audited;      /* content of the audit relation when it was sealed; empty: not yet */
+    Str schema, name;         /* the relation that the environment showed; empty: none of its own */
+    Str audited;              /* content of the audit relation when it was sealed; empty: not yet */
     Str put_schema, put_name; /* where a publication of another version put its rows; empty: nowhere yet, or in place */
     int64_t put_revision;
 } CampaignModelRecord;

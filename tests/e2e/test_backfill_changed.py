@@ -3,12 +3,13 @@ until publication makes it live (spec 04 §7, 02 §13)."""
 
 import signal
 
+import duckdb
 import pytest
 from test_backfill import ALL, DAYS, RANGE, SALES, SHOPS, TABLES, Shop
 
 OLD = SALES.format(keys="")
 NEW = OLD.replace("100 - o.discount", "100 - 2 * o.discount")
-NOTE = "its definition has changed since 'prod' took it over: publication makes the new one live"
+NOTE = "its definition has changed since 'prod' took it over: publication makes the new version live"
 
 
 @pytest.fixture
@@ -37,7 +38,9 @@ def test_04_7_a_changed_definition_goes_live_with_its_windows_and_not_before(sho
     plan = shop.project.ok("backfill", "plan", *ALL, "--json").json
     assert [model["takes_part"] for model in plan["models"]] == ["windowed", "windowed", "view", "whole"]
     assert plan["models"][0]["notes"] == [NOTE + "; rows outside of the windows stay as they are"]
-    assert plan["models"][1]["notes"][0].startswith("that of 'fct_daily_sales' has changed since 'prod' took it over")
+    assert plan["models"][1]["notes"][0].startswith(
+        "what it reads ('fct_daily_sales') has changed since 'prod' took it over"
+    )
     assert shop.start("--batch", "10", "--note", "x")["state"] == "audited"
     assert shop.rows() == old
     shop.project.ok("backfill", "publish", 1)
@@ -164,7 +167,9 @@ def test_04_7_a_column_that_is_new_is_filled_in_the_windows(shop):
 
 def test_04_7_models_that_are_rebuilt_whole_and_views_may_have_changed_alone(shop):
     old = shop.rows()
-    view = "/* interlace: {materialise: view} */\nSELECT shop, sales_date, revenue * 2 AS revenue FROM fct_daily_sales\n"
+    view = (
+        "/* interlace: {materialise: view} */\nSELECT shop, sales_date, revenue * 2 AS revenue FROM fct_daily_sales\n"
+    )
     edit(shop, sales_of_shops=view)
     select = ("-s", "sales_of_shops+", *RANGE)
     plan = shop.project.ok("backfill", "plan", *select, "--json").json
@@ -296,3 +301,43 @@ def test_03_10_gc_leaves_the_old_version_as_long_as_it_can_be_shown_again(shop):
     assert refused.code == 1
     assert "the rows that campaign 2 replaced are not kept any more" in refused.stderr
     assert shop.rows() == new
+
+
+# ---- Indexes, and functions.
+
+
+def test_04_7_the_new_version_has_the_indexes_of_the_model(shop):
+    indexed = ", indexes: [shop]"
+    edit(shop, fct_daily_sales=SALES.format(keys=indexed))
+    shop.project.ok("apply")
+    edit(shop, fct_daily_sales=SALES.format(keys=indexed).replace("100 - o.discount", "100 - 2 * o.discount"))
+    shop.start("--note", "x", "--publish", "auto")
+    assert shop.project.ok("plan").stdout.strip() == "No changes for prod."
+    with duckdb.connect(str(shop.project.root / "data/wh.duckdb"), read_only=True) as connection:
+        tables = connection.execute("SELECT table_name FROM duckdb_indexes()").fetchall()
+    assert len({name for (name,) in tables if name.startswith("fct_daily_sales")}) == 2  # of the old version as well
+
+
+FUNCTION = """\
+from interlace import model
+import pyarrow.compute as pc
+
+
+@model(strategy='incremental', key=['sales_date', 'shop'], time_column='sales_date', interval='1d')
+def by_function(fct_daily_sales):
+    rows = fct_daily_sales.table()
+    return rows.set_column(rows.schema.get_field_index("orders"), "orders", pc.multiply(rows["orders"], {factor}))
+"""
+
+
+def test_04_7_a_changed_function_is_computed_with_its_new_text(shop):
+    total = "SELECT sales_date >= '2026-08-01' AS is_new, CAST(sum(orders) AS BIGINT) FROM by_function GROUP BY 1 ORDER BY 1"
+    shop.project.write({"models/by_function.py": FUNCTION.format(factor=1)})
+    shop.project.ok("apply")
+    old = shop.project.query(total)
+    shop.project.write({"models/by_function.py": FUNCTION.format(factor=3)})
+    shop.project.ok("backfill", "start", "-s", "by_function", *RANGE, "--note", "x", "--publish", "auto")
+    assert shop.project.query(total) == [old[0], [True, old[1][1] * 3]]
+    assert shop.project.ok("plan").stdout.strip() == "No changes for prod."
+    shop.project.ok("backfill", "revert", 1)
+    assert shop.project.query(total) == old
