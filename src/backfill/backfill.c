@@ -339,12 +339,21 @@ static Status revert_locked(Campaign *campaign, const PublishOptions *options, E
     return status;
 }
 
+/* The project has the new versions of them: whatever is delivered now is made by these. */
+static bool has_changed(const Campaign *campaign) {
+    bool has_any = false;
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        has_any = has_any || campaign->models[i].is_changed;
+    }
+    return has_any;
+}
+
 Status backfill_revert(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
     TRY(told(revert_locked(campaign, options, &err), &err, faults));
-    return deliver(campaign, true, options->lock_timeout_us, faults);
+    return has_changed(campaign) ? OK : deliver(campaign, true, options->lock_timeout_us, faults);
 }
 
 Status backfill_recover(Session *session, StateLock *lock, Error *err) {

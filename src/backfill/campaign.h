@@ -64,6 +64,9 @@ typedef struct CampaignModel {
     const Model *model;
     const PlanTask *task;
     BuildTarget target; /* what the environment shows */
+    bool is_changed;    /* the environment shows another version; publication makes this one live (campaign_change.h) */
+    BuildTarget put;    /* where publication puts the rows: `target`, or a relation of the new version's own */
+    SqlRelation shown;  /* that of `target` when the campaign began */
     CampaignPart part;
     Str reason, hint; /* REFUSED */
     SourceSpan place; /* REFUSED: where; the model's own otherwise */
@@ -88,6 +91,7 @@ typedef struct Campaign {
     CampaignRecord record;
     StateStore *state;
     Plan *plan;
+    PointerVec pointers; /* of the environment */
     const Zone *zone;
     Window range;
     CampaignModel *models;
@@ -99,7 +103,7 @@ typedef struct Campaign {
     ApplyOptions apply; /* what its builds are told */
     EngineConnection *connection;
     BuildTarget *targets;
-    RelationMap shown;  /* what the environment shows */
+    RelationMap shown;  /* what the environment shows; of changed models as their new queries would have it */
     RelationMap inside; /* what the campaign's models read of each other, once it is created */
     BuildContext build;
 } Campaign;
@@ -148,6 +152,12 @@ CampaignModel *campaign_find_model(const Campaign *campaign, Str name);
 
 /* The relation of a campaign beside one that the environment shows. */
 SqlRelation campaign_relation(SqlRelation shown, const char *what, int64_t id, Arena *arena);
+
+/* It cannot take part. */
+void campaign_refuse(CampaignModel *model, SourceSpan place, Str reason, Str hint);
+
+/* What the environment has of a model; NULL: nothing. */
+const Pointer *campaign_pointer(const Campaign *campaign, Str model);
 
 /* Its rows lie in relations of its own: neither a view, nor delivered elsewhere, nor refused. */
 bool campaign_model_has_rows(const CampaignModel *model);

@@ -1,7 +1,6 @@
 /* Who takes part in a campaign, and how: decided from the plan of the selection, from what the environment shows, and
  * from the tables as they are. */
-#include "backfill/campaign.h"
-
+#include "backfill/campaign_change.h"
 #include "project/graph.h"
 #include "project/model_clock.h"
 #include "run/attachments.h"
@@ -47,9 +46,18 @@ CampaignModel *campaign_find_model(const Campaign *campaign, Str name) {
     return model == NULL ? NULL : campaign_model_at(campaign, model->index);
 }
 
+const Pointer *campaign_pointer(const Campaign *campaign, Str model) {
+    for (size_t i = 0; i < campaign->pointers.count; i++) {
+        if (str_equal_fold(campaign->pointers.items[i].model, model)) {
+            return &campaign->pointers.items[i];
+        }
+    }
+    return NULL;
+}
+
 /* ---- Refusals. */
 
-static void refuse(CampaignModel *model, SourceSpan place, Str reason, Str hint) {
+void campaign_refuse(CampaignModel *model, SourceSpan place, Str reason, Str hint) {
     model->part = PART_REFUSED;
     model->place = place;
     model->reason = reason;
@@ -61,24 +69,20 @@ static bool refuse_what_is_not_shown(const Campaign *campaign, CampaignModel *mo
     const Snapshot *shown = campaign->plan->current[model->model->index];
     Str name = model->model->name, environment = campaign->plan->environment;
     if (shown == NULL) {
-        refuse(model, model->model->place,
-               str_format(arena, "'" STR_FMT "' does not serve it yet", STR_ARG(environment)),
-               STR("`interlace apply` builds what is new, with its past"));
-    } else if (!str_equal(shown->fingerprint, model->model->fingerprint)) {
-        refuse(model, model->model->place,
-               str_format(arena, "its definition is not the one that '" STR_FMT "' serves", STR_ARG(environment)),
-               str_format(arena,
-                          "`interlace apply --forward-only --select " STR_FMT
-                          "` starts the new one and keeps the past, which the campaign then corrects",
-                          STR_ARG(name)));
+        campaign_refuse(model, model->model->place,
+                        str_format(arena, "'" STR_FMT "' does not serve it yet", STR_ARG(environment)),
+                        STR("`interlace apply` builds what is new, with its past"));
     } else if (model->target.owner.size > 0) {
-        refuse(
+        campaign_refuse(
             model, model->model->place,
             str_format(arena, "its table belongs to '" STR_FMT "', which serves it too", STR_ARG(model->target.owner)),
             str_format(arena, "`interlace run --env " STR_FMT " --select " STR_FMT "` gives '" STR_FMT "' its own copy",
                        STR_ARG(environment), STR_ARG(name), STR_ARG(environment)));
     } else if (!model->target.is_there && model->model->materialise != MATERIALISE_VIEW) {
-        refuse(model, model->model->place, STR("its table is not there"), STR("`interlace apply` builds it again"));
+        campaign_refuse(model, model->model->place, STR("its table is not there"),
+                        STR("`interlace apply` builds it again"));
+    } else {
+        campaign_judge_change(campaign, model);
     }
     return model->part == PART_REFUSED;
 }
@@ -91,10 +95,11 @@ static bool refuse_clock(const Campaign *campaign, CampaignModel *model) {
     const SqlClockRead *read =
         is_open ? model_clock_read(campaign->session->project, model->model, true, campaign->arena, &owner) : NULL;
     if (read != NULL) {
-        refuse(model, model_clock_place(owner, read, campaign->arena),
-               STR("its query reads the clock, and does not say what a window of the past shall get"),
-               STR("`clock: window` gives each window its own end, `clock: wall` the present; columns that may come "
-                   "from the wall clock are named by `clock_columns`"));
+        campaign_refuse(
+            model, model_clock_place(owner, read, campaign->arena),
+            STR("its query reads the clock, and does not say what a window of the past shall get"),
+            STR("`clock: window` gives each window its own end, `clock: wall` the present; columns that may come "
+                "from the wall clock are named by `clock_columns`"));
     }
     return read != NULL;
 }
@@ -108,10 +113,11 @@ static Status refuse_unpinned(const Campaign *campaign, CampaignModel *model, Er
     TRY(wall_parse(pinned, campaign->zone, &start, err));
     Window hull = interval_set_hull(&model->windows);
     if (model->windows.count > 0 && hull.start < grain_floor(model->target.grain, start)) {
-        refuse(model, model->model->place,
-               str_format(campaign->arena, "the range begins before `backfill: " STR_FMT "`, where the model begins",
-                          STR_ARG(pinned)),
-               STR("begin with --start there, or pin the model to an earlier time"));
+        campaign_refuse(model, model->model->place,
+                        str_format(campaign->arena,
+                                   "the range begins before `backfill: " STR_FMT "`, where the model begins",
+                                   STR_ARG(pinned)),
+                        STR("begin with --start there, or pin the model to an earlier time"));
     }
     return OK;
 }
@@ -144,13 +150,13 @@ static void take_windows(const Campaign *campaign, CampaignModel *model) {
 static void classify_terminal(const Campaign *campaign, CampaignModel *model) {
     Str environment = campaign->options.environment;
     if (!model_delivers_in(model->model, environment)) {
-        refuse(model, model->model->place,
-               str_format(campaign->arena, "it does not deliver in '" STR_FMT "'", STR_ARG(environment)),
-               STR("leave it out"));
+        campaign_refuse(model, model->model->place,
+                        str_format(campaign->arena, "it does not deliver in '" STR_FMT "'", STR_ARG(environment)),
+                        STR("leave it out"));
     } else if (!campaign->options.delivers) {
-        refuse(model, model->model->place,
-               STR("it is delivered outside of the warehouse, where nothing can be put in unseen"),
-               STR("--deliver delivers it when the campaign is published"));
+        campaign_refuse(model, model->model->place,
+                        STR("it is delivered outside of the warehouse, where nothing can be put in unseen"),
+                        STR("--deliver delivers it when the campaign is published"));
     } else {
         model->part = PART_TERMINAL;
         str_vec_push(campaign->arena, &model->notes, STR("delivered when the others are published"));
@@ -162,11 +168,12 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
     model->place = of->place;
     if (of->materialise == MATERIALISE_EPHEMERAL) {
         model->part = PART_VIEW;
+        campaign_judge_change(campaign, model);
         return OK;
     }
     if (of->strategy == STRATEGY_APPEND) {
-        refuse(model, of->place, STR("strategy append: a repeat doubles its rows"),
-               STR("use incremental, or a strategy with a key"));
+        campaign_refuse(model, of->place, STR("strategy append: a repeat doubles its rows"),
+                        STR("use incremental, or a strategy with a key"));
         return OK;
     }
     if (model_is_terminal(of)) {
@@ -181,8 +188,9 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
     } else if (of->strategy == STRATEGY_SCD) {
         model->part = PART_HISTORY;
         if (of->time_column.size == 0) {
-            refuse(model, of->place, STR("strategy scd without a time_column: the history cannot be told again"),
-                   STR("name the column that says when a row became valid as `time_column`"));
+            campaign_refuse(model, of->place,
+                            STR("strategy scd without a time_column: the history cannot be told again"),
+                            STR("name the column that says when a row became valid as `time_column`"));
         }
     } else if (of->strategy == STRATEGY_INCREMENTAL) {
         model->part = PART_WINDOWED;
@@ -283,7 +291,8 @@ static Status look_at_windows(Campaign *campaign, CampaignModel *model, Error *e
     bool is_recorded = campaign->id != 0; /* then its batches are, and nobody asks what they read */
     TRY(read_time_kind(campaign, model, err));
     model->target.work.due = is_recorded ? (IntervalSet){0} : model->windows;
-    TRY(build_outlook(&campaign->build, model->task, &model->target, campaign->arena, &outlook, err));
+    TRY(build_outlook(&campaign->build, model->task, &model->target, campaign->connection, campaign->arena, &outlook,
+                      err));
     model->batches = outlook.batches;
     model->scans = outlook.scans;
     if (is_recorded) {
@@ -302,8 +311,9 @@ static Status look_at_models(Campaign *campaign, Error *err) {
         model->model = campaign->plan->tasks.items[i].model;
         model->task = &campaign->plan->tasks.items[i];
         campaign->by_model[model->model->index] = model;
-        model->target = campaign->targets[i];
+        campaign_take_target(campaign, model, &campaign->targets[i]);
         TRY(classify(campaign, model, err));
+        TRY(model->is_changed ? campaign_stand_in(campaign, model, err) : OK);
     }
     for (size_t i = 0; i < campaign->model_count; i++) {
         CampaignModel *model = &campaign->models[i];
@@ -330,6 +340,7 @@ static Status make_plan(Campaign *campaign, bool writes, ErrorList *faults, Erro
     TRY(writes ? session_state_for_writing(session, &campaign->state, err)
                : session_state_for_reading(session, &campaign->state, err));
     TRY(plan_from_state(session->project, campaign->state, &plan_options, campaign->arena, &campaign->plan, err));
+    TRY(state_load_pointers(campaign->state, options->environment, campaign->arena, &campaign->pointers, err));
     StrVec unused = attachments_unused(campaign->plan, campaign->arena);
     session_use_attachments(session, &(StrVec){0}, &unused);
     return plan_bind(session, campaign->plan, !writes, faults);
@@ -375,12 +386,11 @@ static bool is_never_stopping(void *context) {
     return false;
 }
 
-static void prepare_build(Campaign *campaign, const EngineCatalog *catalog, WallUs now) {
+static void prepare_build(Campaign *campaign, WallUs now) {
     campaign->shown = relation_map_from_targets(campaign->plan, campaign->targets, campaign->arena);
     campaign->build.session = campaign->session;
     campaign->build.plan = campaign->plan;
     campaign->build.relations = &campaign->shown;
-    campaign->build.catalog = catalog;
     campaign->build.targets = campaign->targets;
     campaign->build.options = &campaign->apply;
     campaign->build.zone = campaign->zone;
@@ -402,9 +412,12 @@ static Status open_steps(Campaign *campaign, bool writes, ErrorList *faults, Err
         .windows = &windows,
         .batch = campaign->options.batch,
         .concurrency = campaign->options.concurrency,
+        .keeps_shown = true,
     };
+    campaign->build.catalog = catalog;
+    campaign_read_histories(campaign);
     TRY(targets_decide(campaign->state, &request, campaign->arena, &campaign->targets, err));
-    prepare_build(campaign, catalog, windows.now);
+    prepare_build(campaign, windows.now);
     campaign->model_count = campaign->plan->tasks.count;
     campaign->models = ARENA_NEW_ARRAY(campaign->arena, CampaignModel, campaign->model_count);
     campaign->by_model = ARENA_NEW_ARRAY(campaign->arena, CampaignModel *, campaign->session->project->model_count);

@@ -14,7 +14,7 @@ SqlRelation campaign_relation(SqlRelation relation, const char *what, int64_t id
 void campaign_name_relations(Campaign *campaign) {
     for (size_t i = 0; i < campaign->model_count; i++) {
         CampaignModel *model = &campaign->models[i];
-        SqlRelation shown = model->target.relation;
+        SqlRelation shown = model->shown;
         if (shown.name.size > 0 && model->part < PART_TERMINAL) {
             model->audit = campaign_relation(shown, CAMPAIGN_AUDIT, campaign->id, campaign->arena);
             model->overlay = campaign_relation(shown, CAMPAIGN_OVERLAY, campaign->id, campaign->arena);
@@ -61,14 +61,18 @@ static void list_work(const Campaign *campaign, CampaignModelRecordVec *models, 
         if (model->part == PART_REFUSED) {
             continue;
         }
+        const Pointer *pointer = campaign_pointer(campaign, model->model->name);
         campaign_model_record_vec_push(campaign->arena, models,
                                        (CampaignModelRecord){.model = model->model->name,
                                                              .fingerprint = model->model->fingerprint,
-                                                             .revision = model->target.revision,
+                                                             .shown_fingerprint = pointer != NULL
+                                                                                      ? pointer->fingerprint
+                                                                                      : model->model->fingerprint,
+                                                             .revision = pointer != NULL ? pointer->revision : 0,
                                                              .part = campaign_part_name(model->part),
                                                              .engine = model->model->engine,
-                                                             .schema = model->target.relation.schema,
-                                                             .name = model->target.relation.name});
+                                                             .schema = model->shown.schema,
+                                                             .name = model->shown.name});
         if (model->part == PART_WINDOWED) {
             for (size_t b = 0; b < model->batches.count; b++) {
                 add_batch(campaign, model, b, model->batches.items[b], batches);
@@ -127,6 +131,22 @@ static void take_batches(const Campaign *campaign, CampaignModel *model, const C
     }
 }
 
+static bool is_published(const Campaign *campaign) {
+    return str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED)) ||
+           str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_REVERTING));
+}
+
+/* The environment shows what it showed when the campaign began or, once it is published, what that made live. */
+static bool is_shown_as_recorded(const Campaign *campaign, const CampaignModelRecord *record,
+                                 const CampaignModel *model) {
+    bool has_moved = is_published(campaign) && record->put_name.size > 0;
+    const Pointer *pointer = campaign_pointer(campaign, record->model);
+    Str fingerprint = is_published(campaign) ? record->fingerprint : record->shown_fingerprint;
+    return (pointer == NULL || str_equal(pointer->fingerprint, fingerprint)) &&
+           str_equal(has_moved ? record->put_name : record->name, model->target.relation.name) &&
+           str_equal(has_moved ? record->put_schema : record->schema, model->target.relation.schema);
+}
+
 static Status fit_models(const Campaign *campaign, const CampaignModelRecordVec *records, Error *err) {
     CampaignBatchRecordVec batches = {0};
     TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
@@ -134,15 +154,16 @@ static Status fit_models(const Campaign *campaign, const CampaignModelRecordVec 
         const CampaignModelRecord *record = &records->items[i];
         CampaignModel *model = campaign_find_model(campaign, record->model);
         CampaignPart part;
-        bool is_same = campaign_part_find(record->part, &part) && part == model->part &&
-                       str_equal(record->fingerprint, model->model->fingerprint) &&
-                       str_equal(record->name, model->target.relation.name) &&
-                       str_equal(record->schema, model->target.relation.schema);
+        bool is_edited = !str_equal(record->fingerprint, model->model->fingerprint);
+        bool is_same = !is_edited && campaign_part_find(record->part, &part) && part == model->part &&
+                       (part == PART_TERMINAL || is_shown_as_recorded(campaign, record, model));
         if (!is_same) {
-            bool is_edited = !str_equal(record->fingerprint, model->model->fingerprint);
             return refuse_changed(campaign->id, record->model,
                                   is_edited ? "was edited since" : "has another table by now", err);
         }
+        model->is_changed = !str_equal(record->fingerprint, record->shown_fingerprint);
+        model->shown = (SqlRelation){.schema = str_copy(campaign->arena, record->schema),
+                                     .name = str_copy(campaign->arena, record->name)};
         if (part == PART_WINDOWED) {
             take_batches(campaign, model, &batches);
         }

@@ -53,14 +53,18 @@ typedef struct BuildOutlook {
     SqlText query;         /* of SQL models: all of its rows */
 } BuildOutlook;
 
-/* What carrying the task out would be; writes nothing. */
-MUST_CHECK Status build_outlook(BuildContext *context, const PlanTask *task, const BuildTarget *target, Arena *arena,
-                                BuildOutlook *outlook_out, Error *err);
+/* What carrying the task out would be; writes nothing. `connection`: which knows the relations of `context`. */
+MUST_CHECK Status build_outlook(BuildContext *context, const PlanTask *task, const BuildTarget *target,
+                                EngineConnection *connection, Arena *arena, BuildOutlook *outlook_out, Error *err);
 
 /* Rows of the model that lie in `rows` go into the target by its strategy, of an incremental model those of `windows`,
- * one after the other. In the transaction that is open on `connection`; records nothing. */
+ * one after the other. A target that begins as a copy is copied first. In the transaction that is open on `connection`;
+ * records nothing. */
 MUST_CHECK Status build_put_rows(BuildContext *context, const PlanTask *task, const BuildTarget *target,
                                  EngineConnection *connection, SqlRelation rows, const IntervalSet *windows,
                                  Arena *arena, Error *err);
+/* The version is on record at its target, unverified; `columns` are those of its query. */
+MUST_CHECK Status build_announce(BuildContext *context, const PlanTask *task, const BuildTarget *target,
+                                 const DuckColumnVec *columns, Arena *arena, Error *err);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- The intent of a plan. */
 
-static IntentView view_of_model(const Plan *plan, const Model *model, SqlRelation relation, Arena *arena) {
+IntentView promotion_view_of_model(const Plan *plan, const Model *model, SqlRelation relation, Arena *arena) {
     return (IntentView){
         .engine = model->engine,
         .view_schema = environment_view_schema(arena, plan->environment, model->schema),
@@ -43,7 +43,7 @@ static void add_task(const Plan *plan, const PlanTask *task, const BuildTarget *
     }
     if (relation.name.size > 0 || had_view) {
         /* Without a relation (it is ephemeral now) the view of its earlier self goes. */
-        intent_view_vec_push(arena, &intent->views, view_of_model(plan, model, relation, arena));
+        intent_view_vec_push(arena, &intent->views, promotion_view_of_model(plan, model, relation, arena));
     }
 }
 
@@ -158,6 +158,14 @@ static Status create_view(EngineConnection *connection, const IntentView *view, 
     strbuf_text(&sql, " AS SELECT * FROM ");
     sql_relation(&sql, (SqlRelation){.schema = view->relation_schema, .name = view->relation_name});
     return engine_execute_own(connection, strbuf_str(&sql), err);
+}
+
+Status promotion_show(EngineConnection *connection, const IntentViewVec *views, Error *err) {
+    for (size_t i = 0; i < views->count; i++) {
+        TRY(test_hook("promotion.view", err));
+        TRY(create_view(connection, &views->items[i], err));
+    }
+    return OK;
 }
 
 /* Only a view of ours goes: an object of the same name that somebody else made stays. */

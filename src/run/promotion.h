@@ -25,6 +25,12 @@ bool promotion_put(const ProjectConfig *config, Arena *arena, Intent *intent, co
 MUST_CHECK Status promotion_preflight(EngineConnection *connection, const EngineCatalog *catalog, const Intent *intent,
                                       Error *err);
 
+IntentView promotion_view_of_model(const Plan *plan, const Model *model, SqlRelation relation, Arena *arena);
+
+/* (b) alone, for views that show relations, in the transaction that is open on `connection`: for who keeps an intent of
+ * its own (backfill/). */
+MUST_CHECK Status promotion_show(EngineConnection *connection, const IntentViewVec *views, Error *err);
+
 /* (a) to (c). `generation_out` gets the newest generation of the environment; `kept_schemas_out`, in the session's
  * arena, the schemas of a dropped one's views that stay: they hold what somebody else put there. */
 MUST_CHECK Status promotion_carry_out(Session *session, StateLock *lock, Intent *intent, int64_t *generation_out,

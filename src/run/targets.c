@@ -273,8 +273,14 @@ static Status place_view(Targets *targets, const Model *model, BuildTarget *targ
     return OK;
 }
 
-/* The history that the environment shows is copied into a table of its own. A version that was recorded before, by
- * another environment or by a command that died, may be shown or rolled back to: its table is left alone. */
+/* A version that was recorded before, by another environment or by a command that died, may be shown or rolled back to:
+ * its table is left alone. */
+static void place_beside(const Targets *targets, const Model *model, BuildTarget *target) {
+    bool is_recorded = snapshot_index_find(&targets->index, model->name, model->fingerprint, 0) != NULL;
+    place_anew(targets, model, is_recorded ? newest_revision(targets, model) + 1 : 0, target);
+}
+
+/* The history that the environment shows is copied into a table of its own. */
 static Status place_forward(const Targets *targets, const Model *model, BuildTarget *target, Error *err) {
     const Snapshot *shown = targets->request->plan->current[model->index];
     target->seed = relation_of_snapshot(shown);
@@ -282,8 +288,7 @@ static Status place_forward(const Targets *targets, const Model *model, BuildTar
     if (!is_in_warehouse(targets, target->seed)) {
         return forward_only_missing(model, target->seed, err);
     }
-    bool is_recorded = snapshot_index_find(&targets->index, model->name, model->fingerprint, 0) != NULL;
-    place_anew(targets, model, is_recorded ? newest_revision(targets, model) + 1 : 0, target);
+    place_beside(targets, model, target);
     target->is_there = true;
     return OK;
 }
@@ -425,12 +430,14 @@ static Status decide(Targets *targets, const PlanTask *task, BuildTarget *target
         }
     } else if (task->history != NULL) {
         TRY(place_forward(targets, model, target, err));
+    } else if (targets->request->keeps_shown && targets->request->plan->is_modified[model->index]) {
+        place_beside(targets, model, target);
     } else {
         place(targets, task, target);
     }
     if (model->strategy == STRATEGY_INCREMENTAL) {
         TRY(plan_windows(targets, task, target, err));
-        if (target->is_skipped) {
+        if (target->is_skipped && task->history == NULL) {
             keep_shown(targets, task, target);
         }
     }

@@ -44,6 +44,7 @@ typedef struct TargetRequest {
     const WindowRequest *windows;
     int64_t batch;       /* most grains of one statement; 0: the model's own */
     int64_t concurrency; /* most batches of a model at once; 0: the model's own, and never more than that */
+    bool keeps_shown;    /* a version that the environment does not show goes to a table of its own, whoever has it */
 } TargetRequest;
 
 /* An array, a task each, in `arena`. */

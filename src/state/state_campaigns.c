@@ -20,7 +20,7 @@ static Status add_models(StateStore *store, int64_t id, const CampaignModelRecor
     AUTO(statement) sqlite3_stmt *insert = NULL;
     TRY(state_prepare(store,
                       "INSERT INTO campaign_models (campaign, model, position, fingerprint, revision, part, schema,"
-                      " name, engine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                      " name, engine, shown_fingerprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                       &insert, err));
     for (size_t i = 0; i < models->count; i++) {
         const CampaignModelRecord *model = &models->items[i];
@@ -28,7 +28,7 @@ static Status add_models(StateStore *store, int64_t id, const CampaignModelRecor
                       VALUES(state_int(id), state_text(model->model), state_int((int64_t)i),
                              state_text(model->fingerprint), state_int(model->revision), state_text(model->part),
                              state_optional_text(model->schema), state_optional_text(model->name),
-                             state_text(model->engine)),
+                             state_text(model->engine), state_optional_text(model->shown_fingerprint)),
                       err));
     }
     return OK;
@@ -170,6 +170,22 @@ Status state_campaign_seal(StateStore *store, StateLock *lock, int64_t id, Str f
     return state_transaction_commit(&transaction, err);
 }
 
+Status state_campaign_put_places(StateStore *store, StateLock *lock, int64_t id, const CampaignModelRecordVec *models,
+                                 Error *err) {
+    AUTO(state_transaction) StateTransaction transaction = {0};
+    TRY(state_fenced_begin(&transaction, store, lock, err));
+    for (size_t i = 0; i < models->count; i++) {
+        const CampaignModelRecord *model = &models->items[i];
+        TRY(state_execute(store,
+                          "UPDATE campaign_models SET put_schema = ?3, put_name = ?4, put_revision = ?5"
+                          " WHERE campaign = ?1 AND model = ?2",
+                          VALUES(state_int(id), state_text(model->model), state_optional_text(model->put_schema),
+                                 state_optional_text(model->put_name), state_int(model->put_revision)),
+                          err));
+    }
+    return state_transaction_commit(&transaction, err);
+}
+
 static Status change_ledger(StateStore *store, const CampaignLedgerChange *change, Error *err) {
     for (size_t i = 0; i < change->removed.count; i++) {
         TRY(ledger_remove(store, &change->key, change->removed.items[i], err));
@@ -180,18 +196,51 @@ static Status change_ledger(StateStore *store, const CampaignLedgerChange *chang
     return OK;
 }
 
-Status state_campaign_finish(StateStore *store, StateLock *lock, int64_t id, Str from, Str to,
-                             const CampaignLedgerChangeVec *ledger, ChangeRecordVec *records, Error *err) {
+/* Recorded as built before the publication began, they are true with it. */
+static Status verify_versions(StateStore *store, const PointerVec *put, TimeUs now, Error *err) {
+    for (size_t i = 0; i < put->count; i++) {
+        TRY(state_execute(store,
+                          "UPDATE snapshots SET verified_at = ?4 WHERE name = ?1 AND fingerprint = ?2 AND revision = ?3"
+                          " AND verified_at = 0",
+                          VALUES(state_text(put->items[i].model), state_text(put->items[i].fingerprint),
+                                 state_int(put->items[i].revision), state_int(now)),
+                          err));
+    }
+    return OK;
+}
+
+static Status take_versions(StateStore *store, const PointerVec *taken, Error *err) {
+    for (size_t i = 0; i < taken->count; i++) {
+        TRY(state_execute(store,
+                          "UPDATE snapshots SET verified_at = 0 WHERE name = ?1 AND fingerprint = ?2 AND revision = ?3"
+                          " AND NOT EXISTS (SELECT 1 FROM pointers"
+                          "  WHERE model = ?1 AND fingerprint = ?2 AND revision = ?3)",
+                          VALUES(state_text(taken->items[i].model), state_text(taken->items[i].fingerprint),
+                                 state_int(taken->items[i].revision)),
+                          err));
+    }
+    return OK;
+}
+
+static Status move_versions(StateStore *store, CampaignFinish *finish, TimeUs now, Error *err) {
+    TRY(verify_versions(store, &finish->intent.put, now, err));
+    TRY(state_pointers_move(store, &finish->intent, now, err));
+    return take_versions(store, &finish->taken, err);
+}
+
+Status state_campaign_finish(StateStore *store, StateLock *lock, int64_t id, Str from, Str to, CampaignFinish *finish,
+                             Error *err) {
     TimeUs now = clock_now_us();
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_fenced_begin(&transaction, store, lock, err));
     TRY(move_surely(store, id, from, to, err));
     TRY(state_execute(store, "UPDATE campaigns SET published_at = ?2 WHERE id = ?1",
                       VALUES(state_int(id), state_int(now)), err));
-    for (size_t i = 0; i < ledger->count; i++) {
-        TRY(change_ledger(store, &ledger->items[i], err));
+    for (size_t i = 0; i < finish->ledger.count; i++) {
+        TRY(change_ledger(store, &finish->ledger.items[i], err));
     }
-    TRY(state_write_changes(store, records, now, err));
+    TRY(move_versions(store, finish, now, err));
+    TRY(state_write_changes(store, &finish->records, now, err));
     return state_transaction_commit(&transaction, err);
 }
 
@@ -282,6 +331,13 @@ static void read_model(sqlite3_stmt *row, Arena *arena, void *rows) {
     model.name = state_column_text(row, column++, arena);
     model.audited = state_column_text(row, column++, arena);
     model.engine = state_column_text(row, column++, arena);
+    model.shown_fingerprint = state_column_text(row, column++, arena);
+    if (model.shown_fingerprint.size == 0) {
+        model.shown_fingerprint = model.fingerprint;
+    }
+    model.put_schema = state_column_text(row, column++, arena);
+    model.put_name = state_column_text(row, column++, arena);
+    model.put_revision = state_column_int(row, column++);
     campaign_model_record_vec_push(arena, rows, model);
 }
 
@@ -289,8 +345,8 @@ Status state_load_campaign_models(StateStore *store, int64_t id, Arena *arena, C
                                   Error *err) {
     CampaignModelRecordVec models = {0};
     TRY(state_query(store,
-                    "SELECT model, fingerprint, revision, part, schema, name, audited, engine FROM campaign_models"
-                    " WHERE campaign = ?1 ORDER BY position",
+                    "SELECT model, fingerprint, revision, part, schema, name, audited, engine, shown_fingerprint,"
+                    " put_schema, put_name, put_revision FROM campaign_models WHERE campaign = ?1 ORDER BY position",
                     VALUES(state_int(id)), read_model, arena, &models, err));
     *models_out = models;
     return OK;

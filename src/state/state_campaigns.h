@@ -25,10 +25,13 @@ DEFINE_VEC(CampaignRecordVec, campaign_record_vec, CampaignRecord)
 /* Of a campaign, in dependency order. */
 typedef struct CampaignModelRecord {
     Str model, fingerprint, part;
-    int64_t revision;
+    Str shown_fingerprint; /* that the environment showed when the campaign began; another one: publication moves it */
+    int64_t revision;      /* … and its revision */
     Str engine;
-    Str schema, name; /* the relation that the environment shows; empty: none of its own */
-    Str audited;      /* content of the audit relation when it was sealed; empty: not yet */
+    Str schema, name;         /* the relation that the environment showed; empty: none of its own */
+    Str audited;              /* content of the audit relation when it was sealed; empty: not yet */
+    Str put_schema, put_name; /* where a publication of another version put its rows; empty: nowhere yet, or in place */
+    int64_t put_revision;
 } CampaignModelRecord;
 DEFINE_VEC(CampaignModelRecordVec, campaign_model_record_vec, CampaignModelRecord)
 
@@ -67,6 +70,11 @@ MUST_CHECK Status state_plan_put(StateStore *store, Str id, Str options_json, Er
 /* SelectionError: it is not known. */
 MUST_CHECK Status state_plan_find(StateStore *store, Str id, Arena *arena, Str *options_json_out, Error *err);
 
+/* Where a publication that is about to begin puts the rows of other versions: put_schema, put_name and put_revision.
+ * Fenced by the lock `apply`. */
+MUST_CHECK Status state_campaign_put_places(StateStore *store, StateLock *lock, int64_t id,
+                                            const CampaignModelRecordVec *models, Error *err);
+
 /* From exactly `from`; `is_moved_out` false: it was in another state. */
 MUST_CHECK Status state_campaign_move(StateStore *store, int64_t id, Str from, Str to, bool *is_moved_out, Error *err);
 MUST_CHECK Status state_campaign_state(StateStore *store, int64_t id, Arena *arena, Str *state_out, Error *err);
@@ -89,9 +97,16 @@ typedef struct CampaignLedgerChange {
 } CampaignLedgerChange;
 DEFINE_VEC(CampaignLedgerChangeVec, campaign_ledger_change_vec, CampaignLedgerChange)
 
+typedef struct CampaignFinish {
+    CampaignLedgerChangeVec ledger;
+    ChangeRecordVec records;
+    Intent intent;    /* pointers that move; its views have moved already */
+    PointerVec taken; /* versions that are taken back: unless another environment shows them, nobody is to reuse them */
+} CampaignFinish;
+
 /* Fenced by the lock `apply`. Sets the ids of the records. */
 MUST_CHECK Status state_campaign_finish(StateStore *store, StateLock *lock, int64_t id, Str from, Str to,
-                                        const CampaignLedgerChangeVec *ledger, ChangeRecordVec *records, Error *err);
+                                        CampaignFinish *finish, Error *err);
 
 /* Campaigns whose relations are still of use, so that gc leaves them: those that are under way, and those that were
  * published at `before` or later. */

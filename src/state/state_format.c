@@ -278,6 +278,13 @@ static const Migration migrations[] = {
                ") STRICT;"
 
                "PRAGMA user_version = 5;"},
+    {.version = 6,
+     .script = "ALTER TABLE campaign_models ADD COLUMN shown_fingerprint TEXT;" /* NULL: that of the campaign */
+               "ALTER TABLE campaign_models ADD COLUMN put_schema TEXT;"        /* NULL: nothing is put elsewhere */
+               "ALTER TABLE campaign_models ADD COLUMN put_name TEXT;"
+               "ALTER TABLE campaign_models ADD COLUMN put_revision INTEGER;"
+
+               "PRAGMA user_version = 6;"},
 };
 static_assert(COUNT_OF(migrations) == STATE_FORMAT_VERSION, "one step per format");
 

@@ -183,6 +183,20 @@ Status state_intent_commit(StateStore *store, StateLock *lock, const Intent *int
     return test_hook("state.intent_committed", err);
 }
 
+Status state_pointers_move(StateStore *store, Intent *intent, TimeUs now, Error *err) {
+    int64_t generation;
+    if (intent->put.count + intent->removed.count == 0) {
+        return OK;
+    }
+    intent->created_at = now;
+    TRY(refuse_unfinished(store, intent->environment, err));
+    TRY(insert_intent(store, intent, &intent->id, err));
+    TRY(insert_pointers(store, intent->id, intent, err));
+    TRY(move_pointers(store, intent, now, err));
+    TRY(record_generation(store, intent, now, &generation, err));
+    return delete_intent(store, intent, err);
+}
+
 /* ---- Recovery. */
 
 Status state_intent_abandon(StateStore *store, StateLock *lock, const Intent *intent, Error *err) {

@@ -61,7 +61,8 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
     return state_load_snapshots_for(store, NULL, NULL, arena, snapshots_out, err);
 }
 
-/* A snapshot that is built again keeps the moment of its release: gc's grace counts from there. */
+/* A snapshot that is built again keeps the moment of its release: gc's grace counts from there. What defined it is kept
+ * where it is not given: who records a version that it has read may have read it without (state_load_snapshots_for). */
 #define RECORD_SNAPSHOT                                                                                                \
     "INSERT INTO snapshots (name, fingerprint, revision, local_fingerprint, metadata_hash, physical_hash,"             \
     " definition_sql, definition_source, physical_catalog, physical_schema, physical_name, is_view,"                   \
@@ -69,13 +70,14 @@ Status state_load_snapshots(StateStore *store, Arena *arena, SnapshotVec *snapsh
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"              \
     " ON CONFLICT (name, fingerprint, revision) DO UPDATE SET name = excluded.name,"                                   \
     " local_fingerprint = excluded.local_fingerprint, metadata_hash = excluded.metadata_hash,"                         \
-    " physical_hash = excluded.physical_hash, definition_sql = excluded.definition_sql,"                               \
-    " definition_source = excluded.definition_source, physical_catalog = excluded.physical_catalog,"                   \
+    " physical_hash = excluded.physical_hash, definition_sql = coalesce(excluded.definition_sql, definition_sql),"     \
+    " definition_source = coalesce(excluded.definition_source, definition_source),"                                    \
+    " physical_catalog = excluded.physical_catalog,"                                                                   \
     " physical_schema = excluded.physical_schema, physical_name = excluded.physical_name,"                             \
     " is_view = excluded.is_view, change_category = excluded.change_category, engine = excluded.engine,"               \
     " created_at = excluded.created_at, verified_at = excluded.verified_at,"                                           \
     " released_at = max(released_at, excluded.released_at), columns_json = excluded.columns_json,"                     \
-    " config_json = excluded.config_json,"                                                                             \
+    " config_json = coalesce(excluded.config_json, config_json),"                                                      \
     " physical_objects = coalesce(excluded.physical_objects, physical_objects)"
 
 Status state_record_snapshot(StateStore *store, const Snapshot *snapshot, Error *err) {

@@ -134,4 +134,9 @@ MUST_CHECK Status state_write_progress(StateStore *store, const ChangeProgress *
 /* The drafts of an environment are true with this transaction. */
 MUST_CHECK Status state_record_drafts(StateStore *store, Str environment, TimeUs now, Error *err);
 
+/* ---- Promotion (state_promotion.c), inside a transaction of the caller. */
+
+/* The pointers of an intent that was never begun move, with a generation. Nothing when it puts and removes none. */
+MUST_CHECK Status state_pointers_move(StateStore *store, Intent *intent, TimeUs now, Error *err);
+
 #endif

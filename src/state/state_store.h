@@ -19,7 +19,7 @@
 #include "state/change_record.h"
 #include "window/interval_set.h"
 
-#define STATE_FORMAT_VERSION 5
+#define STATE_FORMAT_VERSION 6
 
 typedef struct StateStore StateStore;
 typedef struct StateLock StateLock;
@@ -67,7 +67,7 @@ typedef bool SnapshotIsRead(const void *context, Str name, Str fingerprint);
 MUST_CHECK Status state_load_snapshots_for(StateStore *store, SnapshotIsRead *is_read, const void *context,
                                            Arena *arena, SnapshotVec *snapshots_out, Error *err);
 MUST_CHECK Status state_record_snapshot(StateStore *store, const Snapshot *snapshot,
-                                        Error *err); /* insert or replace */
+                                        Error *err); /* insert or replace; empty definitions keep what is recorded */
 MUST_CHECK Status state_mark_verified(StateStore *store, Str name, Str fingerprint, int64_t revision, TimeUs at,
                                       Error *err);
 

@@ -1,5 +1,6 @@
 """Random campaigns: what is published equals what the models give over the corrected source, in the windows of the campaign and
-nowhere else, whatever the batches, their order, how many run at once, and where the process died (spec 04 §10)."""
+nowhere else, whatever the batches, their order, how many run at once, where the process died, and which models were edited
+before (spec 04 §10)."""
 
 import itertools
 import shutil
@@ -23,6 +24,7 @@ HOOKS = [
     "campaign.seal",
     "campaign.publishing",
     "campaign.replaced",
+    "promotion.view",
     "campaign.committed",
     "state.commit",
 ]
@@ -33,6 +35,13 @@ NEWEST = "SELECT CAST(max(ts) AS DATE) AS day, k, count(*) AS n, max(v) AS v FRO
 TOTALS = "SELECT day, sum(n) AS n, sum(v) AS v FROM {facts} GROUP BY ALL"
 SHOPS = "SELECT k, sum(v) AS v FROM {facts} GROUP BY ALL"
 SHOWN = "SELECT day, k, v FROM {facts} WHERE v IS NOT NULL"
+# What an edit makes of a model's query.
+EDITS = {
+    "facts": ("(v)", "(2 * v)"),
+    "totals": ("sum(v)", "sum(v + 1)"),
+    "shown": ("IS NOT NULL", "IS NOT NULL AND k > 1"),
+    "shops": ("sum(v)", "max(v)"),
+}
 serial = itertools.count()
 
 
@@ -41,16 +50,14 @@ class Scene:
         self.chance = chance
         self.is_keyed = chance.one_in(3)
         self.by_view = chance.one_in(2)
+        self.queries = {
+            "facts": NEWEST if self.is_keyed else FACTS,
+            "totals": TOTALS,
+            "shown": SHOWN,
+            "shops": SHOPS,
+        }
         self.project = make_project(
-            {
-                "interlace.yaml": CONFIG,
-                "models/facts.sql": self.header("day", "day, k" if self.is_keyed else "")
-                + (NEWEST if self.is_keyed else FACTS).format(source="src.items"),
-                "models/totals.sql": self.header("day", "") + TOTALS.format(facts="facts"),
-                "models/shown.sql": "/* interlace: {materialise: view} */ " + SHOWN.format(facts="facts"),
-                "models/shops.sql": SHOPS.format(facts="shown" if self.by_view else "facts"),
-                "data/.keep": "",
-            },
+            {"interlace.yaml": CONFIG, **self.models(), "data/.keep": ""},
             name=f"scene{next(serial)}",
             env={"INTERLACE_NOW": "2026-07-01T00:00:00Z"},
         )
@@ -58,6 +65,25 @@ class Scene:
     def header(self, time_column, key):
         keyed = f", key: [{key}]" if key else ""
         return f"/* interlace: {{strategy: incremental, time_column: {time_column}, interval: 1d{keyed}}} */\n"
+
+    def models(self):
+        return {
+            "models/facts.sql": self.header("day", "day, k" if self.is_keyed else "")
+            + self.queries["facts"].format(source="src.items"),
+            "models/totals.sql": self.header("day", "") + self.queries["totals"].format(facts="facts"),
+            "models/shown.sql": "/* interlace: {materialise: view} */ " + self.queries["shown"].format(facts="facts"),
+            "models/shops.sql": self.queries["shops"].format(facts="shown" if self.by_view else "facts"),
+        }
+
+    def edit(self):
+        """Gives the queries as they were."""
+        before = dict(self.queries)
+        for name, (old, new) in EDITS.items():
+            if self.chance.one_in(3):
+                self.queries[name] = self.queries[name].replace(old, new)
+        note(f"edited: {[name for name in EDITS if self.queries[name] != before[name]]}")
+        self.project.write(self.models())
+        return before
 
     def items(self):
         chance = self.chance
@@ -83,8 +109,9 @@ class Scene:
             }
 
 
-def expected(scene, old, new, first, last):
-    """By plain SQL over both sources: rows of the range from the new one, all others from the old one."""
+def expected(scene, before, old, new, first, last):
+    """By plain SQL over both sources: rows of the range by the queries of now from the new one, all others by those of
+    before from the old one."""
     connection = duckdb.connect()
     window = f"day >= DATE '2026-06-{first:02}' AND day < DATE '2026-06-{last:02}'"
     for name, items in (("old_items", old), ("new_items", new)):
@@ -94,22 +121,24 @@ def expected(scene, old, new, first, last):
                 f"INSERT INTO {name} VALUES (TIMESTAMP '2026-06-01' + to_days({day - 1}) + to_hours({hour}), ?, ?)",
                 [k, v],
             )
-    query = NEWEST if scene.is_keyed else FACTS
-    connection.execute(f"CREATE TABLE old_facts AS {query.format(source='old_items')}")
-    connection.execute(f"CREATE TABLE new_facts AS SELECT * FROM ({query.format(source='new_items')}) WHERE {window}")
+    queries = scene.queries
+    connection.execute(f"CREATE TABLE old_facts AS {before['facts'].format(source='old_items')}")
+    connection.execute(
+        f"CREATE TABLE new_facts AS SELECT * FROM ({queries['facts'].format(source='new_items')}) WHERE {window}"
+    )
     kept = f"NOT ({window})"
     if scene.is_keyed:  # a key that is not given again stays
         kept = "NOT EXISTS (SELECT 1 FROM new_facts AS n WHERE n.day = o.day AND n.k = o.k)"
     connection.execute(
         f"CREATE TABLE facts AS SELECT * FROM old_facts AS o WHERE {kept} UNION ALL SELECT * FROM new_facts"
     )
-    connection.execute(f"CREATE TABLE old_totals AS {TOTALS.format(facts='old_facts')}")
+    connection.execute(f"CREATE TABLE old_totals AS {before['totals'].format(facts='old_facts')}")
     connection.execute(
         f"CREATE TABLE totals AS SELECT * FROM old_totals WHERE NOT ({window})"
-        f" UNION ALL SELECT * FROM ({TOTALS.format(facts='facts')}) WHERE {window}"
+        f" UNION ALL SELECT * FROM ({queries['totals'].format(facts='facts')}) WHERE {window}"
     )
-    connection.execute(f"CREATE VIEW shown AS {SHOWN.format(facts='facts')}")
-    connection.execute(f"CREATE TABLE shops AS {SHOPS.format(facts='shown' if scene.by_view else 'facts')}")
+    connection.execute(f"CREATE VIEW shown AS {queries['shown'].format(facts='facts')}")
+    connection.execute(f"CREATE TABLE shops AS {queries['shops'].format(facts='shown' if scene.by_view else 'facts')}")
     return {
         name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
         for name in ("facts", "totals", "shown", "shops")
@@ -151,12 +180,13 @@ def play(make_project, chance):
         scene.project.ok("apply")
         old = scene.rows()
         scene.set_source(corrected)
+        before = scene.edit()
         first = chance.number(1, DAYS)
         last = chance.number(first + 1, DAYS + 1)
         args = ["start", "-s", "facts+", "--start", f"2026-06-{first:02}", "--end", f"2026-06-{last:02}", "--note", "x"]
         args += ["--batch", chance.one(["auto", "1", "2", "5"]), "--order", chance.one(["oldest", "newest"])]
         args += ["--concurrency", str(chance.number(1, 4)), "--publish", chance.one(["auto", "manual"])]
-        new = expected(scene, items, corrected, first, last)
+        new = expected(scene, before, items, corrected, first, last)
         carry_on(scene, args, old, new)
         assert scene.rows() == new
         assert scene.project.ok("plan").stdout.strip() == "No changes for prod."
