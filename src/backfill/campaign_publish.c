@@ -4,6 +4,7 @@
 #include "backfill/campaign_finish.h"
 #include "backfill/campaign_seal.h"
 #include "base/test_hooks.h"
+#include "project/graph.h"
 #include "run/physical.h"
 #include "run/promotion.h"
 #include "strategy/strategy.h"
@@ -15,6 +16,7 @@ typedef struct Publication {
     StateLock *lock;
     Arena *arena;
     EngineConnection *connection; /* the campaign's */
+    bool is_revert;
     CampaignModelRecordVec models;
     CampaignBatchRecordVec batches;
     RelationMap after; /* what the environment shows when it is published */
@@ -95,7 +97,7 @@ static Status publish_model(const Publication *publication, const CampaignModel 
 
 /* Views of the environment that show another relation: in the same transaction, so that readers see all of it at once.
  */
-static Status move_views(const Publication *publication, bool is_revert, Error *err) {
+static Status move_views(const Publication *publication, Error *err) {
     const Campaign *campaign = publication->campaign;
     IntentViewVec views = {0};
     for (size_t i = 0; i < campaign->model_count; i++) {
@@ -104,7 +106,7 @@ static Status move_views(const Publication *publication, bool is_revert, Error *
         if (is_moved) {
             intent_view_vec_push(publication->arena, &views,
                                  promotion_view_of_model(campaign->plan, model->model,
-                                                         is_revert ? model->shown : model->put.relation,
+                                                         publication->is_revert ? model->shown : model->put.relation,
                                                          publication->arena));
         }
     }
@@ -178,11 +180,40 @@ static RelationMap relations_after(const Campaign *campaign, Arena *arena) {
 
 /* Decided before the lock was taken: what other commands did meanwhile may have made it wrong. */
 static Status refuse_moved(const Publication *publication, Str model, const char *what, Error *err) {
-    (void)error_set(err, ERROR_PLAN, "campaign %lld is not published: model '" STR_FMT "' %s meanwhile",
-                    (long long)publication->campaign->id, STR_ARG(model), what);
+    bool is_revert = publication->is_revert;
+    (void)error_set(err, ERROR_PLAN, "campaign %lld is not %s: model '" STR_FMT "' %s meanwhile",
+                    (long long)publication->campaign->id, is_revert ? "reverted" : "published", STR_ARG(model), what);
     error_code(err, STR("campaign.moved"));
-    error_hint(err, "`interlace backfill publish %lld` once more", (long long)publication->campaign->id);
+    error_hint(err, "`interlace backfill %s %lld` once more", is_revert ? "revert" : "publish",
+               (long long)publication->campaign->id);
     return FAILED;
+}
+
+static bool reads(const Model *query, const Model *upstream) {
+    for (size_t i = 0; i < query->upstreams.count; i++) {
+        if (query->upstreams.items[i] == upstream->index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By a view that is about to be made: it names the relation. */
+static bool is_named(const Campaign *campaign, const Model *upstream, Arena *arena) {
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        IndexVec queries = {0};
+        if (is_new_view(model)) {
+            queries = graph_inlined(campaign->session->project, model->model, arena);
+            index_vec_push(arena, &queries, model->model->index);
+        }
+        for (size_t q = 0; q < queries.count; q++) {
+            if (reads(campaign->session->project->models[queries.items[q]], upstream)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static Status check_pointers(const Publication *publication, Error *err) {
@@ -194,7 +225,9 @@ static Status check_pointers(const Publication *publication, Error *err) {
         const Pointer *then = campaign_pointer(campaign, pointer->model);
         bool is_same =
             then != NULL && str_equal(then->fingerprint, pointer->fingerprint) && then->revision == pointer->revision;
-        if (!is_same && campaign_find_model(campaign, pointer->model) != NULL) {
+        const Model *model = is_same ? NULL : project_find(campaign->session->project, pointer->model);
+        if (model != NULL &&
+            (campaign_model_at(campaign, model->index) != NULL || is_named(campaign, model, publication->arena))) {
             return refuse_moved(publication, pointer->model, "was promoted", err);
         }
     }
@@ -280,7 +313,7 @@ static Status publish_all(const Publication *publication, Error *err) {
             TRY(publish_model(publication, &publication->campaign->models[i], err));
         }
     }
-    return move_views(publication, false, err);
+    return move_views(publication, err);
 }
 
 /* ---- Backward. */
@@ -371,7 +404,7 @@ static Status revert_all(const Publication *publication, Error *err) {
             TRY(revert_model(publication, model, err));
         }
     }
-    return move_views(publication, true, err);
+    return move_views(publication, err);
 }
 
 /* ---- The steps. */
@@ -391,18 +424,18 @@ static Status move(StateStore *state, int64_t id, CampaignState from, CampaignSt
     return FAILED;
 }
 
-static Status prepare(Publication *publication, bool is_revert, Error *err) {
+static Status prepare(Publication *publication, Error *err) {
     TRY(check_pointers(publication, err));
-    if (is_revert) {
+    if (publication->is_revert) {
         return check_old_versions(publication, err);
     }
     TRY(check_places(publication, err));
     return announce_all(publication, err);
 }
 
-static Status replace_in_transaction(const Publication *publication, bool is_revert, Error *err) {
+static Status replace_in_transaction(const Publication *publication, Error *err) {
     TRY(engine_begin(publication->connection, err));
-    if (failed(is_revert ? revert_all(publication, err) : publish_all(publication, err))) {
+    if (failed(publication->is_revert ? revert_all(publication, err) : publish_all(publication, err))) {
         engine_rollback(publication->connection);
         return FAILED;
     }
@@ -415,12 +448,13 @@ static Status carry_out(Campaign *campaign, StateLock *lock, bool is_revert, Err
     CampaignState from = is_revert ? CAMPAIGN_PUBLISHED : CAMPAIGN_AUDITED;
     CampaignState through = is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING;
     campaign->build.lock = lock;
+    publication.is_revert = is_revert;
     publication.after = relations_after(campaign, arena);
     TRY(state_load_campaign_models(campaign->state, campaign->id, arena, &publication.models, err));
     TRY(state_load_campaign_batches(campaign->state, campaign->id, arena, &publication.batches, err));
     TRY(move(campaign->state, campaign->id, from, through, err));
     TRY(test_hook("campaign.publishing", err));
-    if (failed(prepare(&publication, is_revert, err)) || failed(replace_in_transaction(&publication, is_revert, err))) {
+    if (failed(prepare(&publication, err)) || failed(replace_in_transaction(&publication, err))) {
         AUTO(error) Error unmoved = {0};
         if (failed(move(campaign->state, campaign->id, through, from, &unmoved))) {
             session_note(campaign->session, STR_FMT "; the next command puts it right", STR_ARG(unmoved.message));

@@ -5,7 +5,7 @@ import signal
 
 import duckdb
 import pytest
-from test_backfill import ALL, DAYS, RANGE, SALES, SHOPS, TABLES, Shop
+from test_backfill import ALL, BESIDE, DAYS, INLINED, RANGE, SALES, SHOPS, TABLES, Shop
 
 OLD = SALES.format(keys="")
 NEW = OLD.replace("100 - o.discount", "100 - 2 * o.discount")
@@ -187,6 +187,20 @@ def test_04_7_models_that_are_rebuilt_whole_and_views_may_have_changed_alone(sho
     edit(shop, sales_of_shops=view, top_shops=SHOPS.replace("sum(revenue)", "max(revenue)"))
     shop.project.ok("backfill", "start", *select, "--note", "x", "--publish", "auto")
     assert shop.rows()["top_shops"] != new["top_shops"]
+
+
+def test_04_7_an_inlined_model_may_have_changed(shop):
+    edit(shop, yesterday=INLINED, beside=BESIDE)
+    shop.project.ok("apply")
+    total = "SELECT day >= '2026-08-01', CAST(sum(revenue_before) AS BIGINT) FROM beside GROUP BY 1 ORDER BY 1"
+    old = shop.project.query(total)
+    edit(shop, yesterday=INLINED.replace("day_after, revenue", "day_after, revenue * 2 AS revenue"))
+    shop.project.ok("backfill", "start", "-s", "yesterday+", *RANGE, "--note", "x", "--publish", "auto")
+    assert shop.project.query(total) == [old[0], [True, old[1][1] * 2]]
+    assert shop.project.ok("plan").stdout.strip() == "No changes for prod."
+    shop.project.ok("backfill", "revert", 1)
+    assert shop.project.query(total) == old
+    assert [change["name"] for change in shop.project.ok("plan", "--json").json["changes"]] == ["yesterday", "beside"]
 
 
 KEYED = """\
