@@ -110,12 +110,12 @@ def test_04_7_a_rollback_after_publication_shows_the_old_version(shop):
 
 
 HOOKS = ["campaign.publishing", "campaign.replaced@2", "campaign.replaced@4", "promotion.view@1", "promotion.view@3",
-         "campaign.committed", *(f"state.commit@{i}" for i in range(2, 14))]  # fmt: skip
+         "campaign.committed", "state.commit@2", "state.commit@3", "state.commit@4"]  # fmt: skip
+KILLS = [("publish", "state.snapshot@2"), *((verb, hook) for verb in ("publish", "revert") for hook in HOOKS)]
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-@pytest.mark.parametrize("verb", ["publish", "revert"])
-def test_04_7_a_killed_publication_of_a_changed_definition_is_whole_or_undone(shop, make_project, hook, verb):
+@pytest.mark.parametrize(("verb", "hook"), KILLS)
+def test_04_7_a_killed_publication_of_a_changed_definition_is_whole_or_undone(shop, make_project, verb, hook):
     old = shop.rows()
     edit(shop, fct_daily_sales=NEW)
     shop.start("--batch", "30", "--note", "x")
@@ -124,8 +124,6 @@ def test_04_7_a_killed_publication_of_a_changed_definition_is_whole_or_undone(sh
         shop.project.ok("backfill", "publish", 1)
     name, _, count = hook.partition("@")
     killed = shop.project.run("backfill", verb, 1, env={"INTERLACE_HOOK": f"{name}=kill@{count or 1}"})
-    if killed.code == 0:
-        pytest.skip("it has fewer of these")
     assert killed.code == -signal.SIGKILL
     before, after = (old, new) if verb == "publish" else (new, old)
     rows = shop.rows()
