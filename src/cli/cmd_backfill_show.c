@@ -212,8 +212,9 @@ static void print_plan_json(Cli *cli, const Campaign *campaign, Str id) {
     cli_json_end(cli);
 }
 
+/* A plan has no events: with =lines it is the one document all the same. */
 void backfill_print_plan(Cli *cli, const Campaign *campaign, Str id) {
-    if (cli_wants_json(cli)) {
+    if (cli_wants_json(cli) || cli_wants_json_lines(cli)) {
         print_plan_json(cli, campaign, id);
     } else {
         print_plan_text(cli, campaign, id);

@@ -700,7 +700,8 @@ def test_02_12_8_restate_with_audit_is_a_campaign_that_waits(shop, make_project)
     dry = shop.project.ok("restate", *ALL, "--audit", "--dry-run", "--json").json
     assert [model["windows"] for model in dry["models"]] == [89, 89, 0, 0]
     assert len(shop.project.ok("backfill", "list", "--json").json) == 1
-    for option in ("--strict", "--keep-going", "--json=lines"):
+    assert shop.project.ok("restate", *ALL, "--audit", "--dry-run", "--json=lines").json == dry
+    for option in ("--strict", "--keep-going"):
         assert "--audit makes a campaign of it" in shop.project.fails("restate", *ALL, "--audit", option, code=2).stderr
     missing = shop.project.run("restate", "--audit")
     assert missing.code == 2
