@@ -84,6 +84,17 @@ def test_02_5_3_a_daily_rollup_reads_its_day_alone(shop, query):
     shop.fails("run", "-s", "m", "--start", "2026-06-16", "--end", "2026-06-20")
 
 
+def test_04_10_10_one_day_of_a_year_reads_a_fiftieth_of_its_source_at_most(shop):
+    path = write_events(shop, 600_000, 365, 2048)
+    shop.write({"models/m.sql": daily(ROLLUP), "models/all_days.sql": ROLLUP})
+    shop.ok("apply")
+    assert spoil_other_row_groups(path, "2026-06-15", "2026-06-16") <= 1 / 50
+    shop.ok("restate", "-s", "m", "--start", "2026-06-15", "--end", "2026-06-16")
+    day = shop.query("SELECT * FROM m WHERE d = DATE '2026-06-15'")
+    assert len(day) == 1
+    assert day == shop.query("SELECT * FROM all_days WHERE d = DATE '2026-06-15'")
+
+
 def test_04_9_buckets_are_cut_like_truncations(shop):
     query = "SELECT time_bucket(INTERVAL 15 MINUTE, ts) AS d, count(*) AS n, sum(v) AS v FROM events GROUP BY 1"
     path = write_events(shop, 600_000, 30, 2048)

@@ -296,6 +296,24 @@ def test_02_12_7_a_sandbox_gets_its_own_copy_when_it_writes(june):
     assert june.json("plan", "-e", "dev")["changes"] == []
 
 
+def test_04_10_3_what_prod_owns_is_changed_by_prod_alone(june):
+    june.ok("apply")
+    june.ok("apply", "-e", "dev")
+    june.load("UPDATE days SET n = 1000 WHERE d = '2026-06-10'")
+    june.ok("run", "--start", JUNE[0], "--end", JUNE[1])
+    june.ok("restate", "--start", "2026-06-10", "--end", "2026-06-11")
+    day = "SELECT n FROM m WHERE d = '2026-06-10'"
+    with june.warehouse("data/wh.duckdb") as database:
+        tables = "SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'm\\_\\_%' ESCAPE '\\'"
+        assert database.execute(tables).fetchone() == (1,)
+    assert june.query(day, env="dev") == june.query(day) == [[1000]]
+    shown = june.query("SELECT * FROM m ORDER BY ALL")
+    june.load("UPDATE days SET n = 2000 WHERE d = '2026-06-10'")
+    june.ok("restate", "-e", "dev", "--start", "2026-06-10", "--end", "2026-06-11")
+    assert june.query("SELECT * FROM m ORDER BY ALL") == shown
+    assert june.query(day, env="dev") == [[2000]]
+
+
 def test_a_new_environment_takes_what_prod_shows_not_a_private_copy(june):
     june.ok("apply")
     june.ok("apply", "-e", "dev")
@@ -421,6 +439,18 @@ def test_02_12_a_view_is_stale_when_the_table_that_it_reads_is_no_longer_shown(p
 
 
 # ---- batch: auto
+
+
+def test_04_10_11_batches_by_rows_give_what_batches_of_one_day_give(june):
+    load_days(june, first="2026-02-01", days=90)
+    june.write({"models/m.sql": daily(", backfill: none"), "models/n.sql": daily(", backfill: none")})
+    june.ok("apply")
+    span = ("--start", "2026-02-01", "--end", "2026-05-02")
+    june.ok("run", "-s", "m", *span, "--batch", "auto")
+    june.ok("run", "-s", "n", *span, "--batch", "1")
+    assert june.query("SELECT * FROM m ORDER BY ALL") == june.query("SELECT * FROM n ORDER BY ALL")
+    assert len(june.query("SELECT * FROM m WHERE d < '2026-05-02'")) == 90
+    assert ledger(june, "m") == ledger(june, "n")
 
 
 def batch_sizes(document, model="m"):
