@@ -306,7 +306,7 @@ def test_04_5_a_full_disk_in_the_middle_loses_nothing(project, make_project, sma
     old = shop.rows()
     shop.correct()
     started = project.spawn(
-        "backfill", "start", *ALL, "--batch", "3", "--note", "x", env={"INTERLACE_HOOK": "campaign.batch=wait:100"}
+        "backfill", "start", *ALL, "--batch", "10", "--note", "x", env={"INTERLACE_HOOK": "campaign.batch=wait:300"}
     )
     shop.wait_until_at_work()
     filler = small_disk / "filler"
