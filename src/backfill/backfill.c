@@ -84,7 +84,7 @@ static Status pass_gate(const Campaign *campaign, const StrVec *accepted, Error 
     CampaignRecord record;
     ConfigValue *report = NULL;
     TRY(state_load_campaign(campaign->state, campaign->id, arena, &record, err));
-    if (!str_equal(record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
+    if (!campaign_state_is(record.state, CAMPAIGN_AUDITED)) {
         return OK;
     }
     if (record.report_json.size > 0) {
@@ -112,47 +112,31 @@ static Status publish_locked(Campaign *campaign, const PublishOptions *options, 
 
 /* ---- Deliveries. */
 
-static Status deliver_locked(const Campaign *campaign, StateLock *lock, bool anew, int64_t lock_timeout_us,
-                             ErrorList *faults) {
-    AUTO(error) Error err = {0};
-    bool owes = false;
-    TRY(told(anew ? campaign_deliver_anew(campaign, lock, &err) : OK, &err, faults));
-    TRY(told(campaign_owes_delivery(campaign, &owes, &err), &err, faults));
-    if (!owes || !failed(campaign_deliver(campaign, lock, lock_timeout_us, faults))) {
-        return OK;
-    }
-    (void)error_set(&err, ERROR_EXECUTION, "campaign %lld is %s, but not all of it is delivered",
-                    (long long)campaign->id, anew ? "reverted" : "published");
-    error_code(&err, STR("campaign.delivery"));
-    error_hint(&err, "mend the cause, then `interlace backfill publish %lld` delivers what is left",
+static Status refuse_undelivered(const Campaign *campaign, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    Str state = STR_EMPTY;
+    TRY(state_campaign_state(campaign->state, campaign->id, arena, &state, err));
+    (void)error_set(err, ERROR_EXECUTION, "campaign %lld is " STR_FMT ", but not all of it is delivered",
+                    (long long)campaign->id, STR_ARG(state));
+    error_code(err, STR("campaign.delivery"));
+    error_hint(err, "mend the cause, then `interlace backfill publish %lld` delivers what is left",
                (long long)campaign->id);
-    return told(FAILED, &err, faults);
+    return FAILED;
 }
 
-/* After publication or revert. `anew`: what was delivered is to be delivered again. */
+/* Of one that is published or reverted, and whose warehouse is closed. `anew`: what was delivered, too. */
 static Status deliver(const Campaign *campaign, bool anew, int64_t lock_timeout_us, ErrorList *faults) {
     AUTO(error) Error err = {0};
     StateLock *lock = NULL;
-    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
-    Status status = deliver_locked(campaign, lock, anew, lock_timeout_us, faults);
-    state_lock_release(lock);
-    return status;
-}
-
-/* Those of one that was published, or reverted, before: a try to deliver them failed or was killed. */
-static Status deliver_the_rest(Campaign *campaign, int64_t lock_timeout_us, bool *is_all_out, ErrorList *faults) {
-    AUTO(error) Error err = {0};
     bool owes = false;
-    bool is_over = str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED)) ||
-                   str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_REVERTED));
-    TRY(told(is_over ? campaign_owes_delivery(campaign, &owes, &err) : OK, &err, faults));
-    *is_all_out = owes;
+    TRY(told(campaign_owes_delivery(campaign, anew, &owes, &err), &err, faults));
     if (!owes) {
         return OK;
     }
-    engine_release(TAKE(campaign->connection));
-    session_close_engine(campaign->session);
-    return deliver(campaign, false, lock_timeout_us, faults);
+    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
+    Status status = campaign_deliver(campaign, lock, anew, lock_timeout_us, faults);
+    state_lock_release(lock);
+    return failed(status) ? told(refuse_undelivered(campaign, &err), &err, faults) : OK;
 }
 
 /* ---- Work. */
@@ -175,7 +159,7 @@ static Status rebase_locked(Campaign *campaign, StateLock *lock, ErrorList *faul
 static Status rebase(Campaign *campaign, ErrorList *faults) {
     AUTO(error) Error err = {0};
     StateLock *lock = NULL;
-    if (!str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
+    if (!campaign_state_is(campaign->record.state, CAMPAIGN_AUDITED)) {
         return OK;
     }
     TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
@@ -191,23 +175,24 @@ static void drop_when_over(const Campaign *campaign) {
     Str state = STR_EMPTY;
     if (failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err))) {
         log_debug("ignoring: " STR_FMT, STR_ARG(err.message)); /* gc drops it when it is over */
-    } else if (str_equal(state, campaign_state_name(CAMPAIGN_CANCELLED)) ||
-               str_equal(state, campaign_state_name(CAMPAIGN_DISCARDED))) {
+    } else if (campaign_state_is(state, CAMPAIGN_CANCELLED) || campaign_state_is(state, CAMPAIGN_DISCARDED)) {
         drop_area(campaign->session, campaign->id);
     }
 }
 
+/* Opened anew whenever its hours have come back. */
 static Status work_through(Campaign **campaign, StateLock *lock, ErrorList *faults) {
-    bool goes_on = false;
-    TRY(campaign_work(*campaign, lock, &goes_on, faults));
-    while (goes_on) {
+    for (;;) {
+        bool goes_on = false;
         Campaign *again = NULL;
+        TRY(campaign_work(*campaign, lock, &goes_on, faults));
+        if (!goes_on) {
+            return OK;
+        }
         TRY(campaign_open_created((*campaign)->session, (*campaign)->id, true, &again, faults));
         campaign_close(*campaign);
         *campaign = again;
-        TRY(campaign_work(again, lock, &goes_on, faults));
     }
-    return OK;
 }
 
 static Status work_and_publish(Campaign **campaign, int64_t lock_timeout_us, ErrorList *faults) {
@@ -262,7 +247,7 @@ Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Ca
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
-    bool is_running = str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_RUNNING));
+    bool is_running = campaign_state_is(campaign->record.state, CAMPAIGN_RUNNING);
     TRY(is_running ? OK : told(move_to(campaign->state, id, CAMPAIGN_RUNNING, "resumed", &err), &err, faults));
     *campaign_out = TAKE(campaign);
     return work_and_publish(campaign_out, lock_timeout_us, faults);
@@ -272,7 +257,7 @@ Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Ca
 
 static Status audit_again(Campaign *campaign, Error *err) {
     StateLock *lock = NULL;
-    if (!str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_AUDITED))) {
+    if (!campaign_state_is(campaign->record.state, CAMPAIGN_AUDITED)) {
         return refuse_state(campaign->id, campaign->record.state, "compared anew", err);
     }
     TRY(take_lock(campaign->state, campaign->id, &lock, err));
@@ -313,14 +298,17 @@ Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err)
 Status backfill_publish(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
+    bool owes = false;
     TRY(campaign_open_created(session, id, true, &campaign, faults));
-    bool is_all = false;
-    TRY(deliver_the_rest(campaign, options->lock_timeout_us, &is_all, faults));
-    if (is_all) {
-        return OK;
+    bool is_over = campaign_state_is(campaign->record.state, CAMPAIGN_PUBLISHED) ||
+                   campaign_state_is(campaign->record.state, CAMPAIGN_REVERTED);
+    TRY(is_over ? told(campaign_owes_delivery(campaign, false, &owes, &err), &err, faults) : OK);
+    if (owes) { /* a try to deliver failed, or was killed */
+        campaign_close_warehouse(campaign);
+    } else {
+        TRY(options->rebases ? rebase(campaign, faults) : OK);
+        TRY(told(publish_locked(campaign, options, &err), &err, faults));
     }
-    TRY(options->rebases ? rebase(campaign, faults) : OK);
-    TRY(told(publish_locked(campaign, options, &err), &err, faults));
     return deliver(campaign, false, options->lock_timeout_us, faults);
 }
 

@@ -123,6 +123,8 @@ MUST_CHECK Status campaign_open_created(Session *session, int64_t id, bool write
 /* Private to this folder: either of them; `id` 0: it is not recorded. */
 MUST_CHECK Status campaign_open_as(Session *session, const CampaignOptions *options, int64_t id, bool writes,
                                    Campaign **campaign_out, ErrorList *faults);
+/* What is left of its use is its state. */
+void campaign_close_warehouse(Campaign *campaign);
 void campaign_close(Campaign *campaign); /* NULL is fine */
 DEFINE_AUTO(Campaign, campaign, campaign_close)
 
@@ -158,6 +160,9 @@ void campaign_refuse(CampaignModel *model, SourceSpan place, Str reason, Str hin
 
 /* What the environment has of a model; NULL: nothing. */
 const Pointer *campaign_pointer(const Campaign *campaign, Str model);
+
+/* Of its grain in the window; 1 of a model that has no windows. */
+int64_t campaign_grains(const CampaignModel *model, Window window);
 
 /* Its rows lie in relations of its own: neither a view, nor delivered elsewhere, nor refused. */
 bool campaign_model_has_rows(const CampaignModel *model);

@@ -66,21 +66,22 @@ static Status create_overlay(const Campaign *campaign, const CampaignModel *mode
     return engine_execute_own(campaign->connection, strbuf_str(&sql), err);
 }
 
-static Status create_view(const Campaign *campaign, const CampaignModel *model, Error *err) {
+Status campaign_create_view(const Campaign *campaign, SqlRelation view, const SqlText *query, Error *err) {
     AUTO(strbuf) StrBuf head = {0};
-    SqlText query;
-    TRY(render_model_query(&campaign->inside, model->model, campaign->arena, &query, err));
-    strbuf_text(&head, "CREATE OR REPLACE VIEW ");
-    sql_relation(&head, model->overlay);
+    bool is_temporary = str_equal(view.catalog, STR("temp")); /* the name alone does not do */
+    strbuf_format(&head, "CREATE OR REPLACE %sVIEW ", is_temporary ? "TEMP " : "");
+    sql_relation(&head, view);
     strbuf_text(&head, " AS ");
-    SqlText parts[] = {sql_text_own(campaign->arena, strbuf_copy(&head, campaign->arena)), query};
+    SqlText parts[] = {sql_text_own(campaign->arena, strbuf_copy(&head, campaign->arena)), *query};
     SqlText create = sql_text_concat(campaign->arena, parts, COUNT_OF(parts));
     return engine_execute(campaign->connection, &create, NULL, err);
 }
 
 static Status make_for(const Campaign *campaign, const CampaignModel *model, Error *err) {
     if (model->part == PART_VIEW) {
-        return create_view(campaign, model, err);
+        SqlText query;
+        TRY(render_model_query(&campaign->inside, model->model, campaign->arena, &query, err));
+        return campaign_create_view(campaign, model->overlay, &query, err);
     }
     TRY(create_empty(campaign, model, err));
     return model->part == PART_WINDOWED ? create_overlay(campaign, model, err) : OK;

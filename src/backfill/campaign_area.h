@@ -6,6 +6,8 @@
 
 /* Makes what is missing of them: audit relations, empty, and overlays. */
 MUST_CHECK Status campaign_area_make(const Campaign *campaign, Error *err);
+/* Or replaces it, on the campaign's connection. */
+MUST_CHECK Status campaign_create_view(const Campaign *campaign, SqlRelation view, const SqlText *query, Error *err);
 /* Drops all of them, also those of `before`. */
 MUST_CHECK Status campaign_area_drop(Session *session, int64_t id, Error *err);
 

@@ -1,5 +1,6 @@
 #include "backfill/campaign_change.h"
 
+#include "backfill/campaign_area.h"
 #include "plan/plan_history.h"
 #include "run/forward_only.h"
 #include "strategy/strategy.h"
@@ -37,7 +38,7 @@ void campaign_read_histories(Campaign *campaign) {
         const History *history = NULL;
         bool goes_on = shown != NULL && is_changed(campaign, task->model) && keeps_rows(task->model) &&
                        str_equal(shown->engine, task->model->engine) && is_there(campaign, shown);
-        AUTO(error) Error refused = {0}; /* campaign_judge_change asks again, and tells it */
+        AUTO(error) Error refused = {0}; /* campaign_refuse_change asks again, and tells it */
         if (goes_on && !failed(read_history(campaign, task->model, &history, &refused))) {
             task->history = history;
             task->category = CATEGORY_FORWARD_ONLY;
@@ -129,13 +130,15 @@ static bool refuse_place(const Campaign *campaign, CampaignModel *model, const S
     return reason.size > 0;
 }
 
-static void refuse_history(const Campaign *campaign, CampaignModel *model) {
+static bool refuse_history(const Campaign *campaign, CampaignModel *model) {
     AUTO(error) Error err = {0};
     const History *history = NULL;
-    if (keeps_rows(model->model) && model->task->history == NULL && model->target.is_there &&
-        failed(read_history(campaign, model->model, &history, &err))) {
+    bool is_refused = keeps_rows(model->model) && model->task->history == NULL && model->target.is_there &&
+                      failed(read_history(campaign, model->model, &history, &err));
+    if (is_refused) {
         refuse_error(campaign, model, &err);
     }
+    return is_refused;
 }
 
 /* ---- What is said of it. */
@@ -160,31 +163,25 @@ static void note_change(const Campaign *campaign, CampaignModel *model) {
     }
 }
 
-void campaign_judge_change(const Campaign *campaign, CampaignModel *model) {
+bool campaign_refuse_change(const Campaign *campaign, CampaignModel *model) {
     const Snapshot *shown = campaign->plan->current[model->model->index];
-    if (!model->is_changed || refuse_upstream(campaign, model) || refuse_place(campaign, model, shown)) {
-        return;
+    if (!model->is_changed) {
+        return false;
     }
-    if (shown != NULL) {
-        refuse_history(campaign, model);
+    if (refuse_upstream(campaign, model) || refuse_place(campaign, model, shown) ||
+        (shown != NULL && refuse_history(campaign, model))) {
+        return true;
     }
-    if (model->part != PART_REFUSED) {
-        note_change(campaign, model);
-    }
+    note_change(campaign, model);
+    return false;
 }
 
 /* ---- Relations that stand in. */
 
 static Status stand_in_view(const Campaign *campaign, Str name, const SqlText *query, SqlRelation *relation_out,
                             Error *err) {
-    AUTO(strbuf) StrBuf head = {0};
-    strbuf_text(&head, "CREATE OR REPLACE TEMP VIEW ");
-    sql_identifier(&head, name);
-    strbuf_text(&head, " AS ");
-    SqlText parts[] = {sql_text_own(campaign->arena, strbuf_copy(&head, campaign->arena)), *query};
-    SqlText create = sql_text_concat(campaign->arena, parts, COUNT_OF(parts));
     *relation_out = (SqlRelation){.catalog = STR("temp"), .schema = STR("main"), .name = name};
-    return engine_execute(campaign->connection, &create, NULL, err);
+    return campaign_create_view(campaign, *relation_out, query, err);
 }
 
 /* The rows that are kept, with the columns that the new version adds. */

@@ -11,8 +11,8 @@ void campaign_read_histories(Campaign *campaign);
 /* The target of a model as it was decided, in its two parts: what is shown, and where publication puts the rows. */
 void campaign_take_target(Campaign *campaign, CampaignModel *model, const BuildTarget *decided);
 
-/* Refuses a changed one that cannot take part; else notes that it has changed. Upstreams come first. */
-void campaign_judge_change(const Campaign *campaign, CampaignModel *model);
+/* Of a changed one that cannot take part; else it is noted that it has changed. Upstreams come first. */
+bool campaign_refuse_change(const Campaign *campaign, CampaignModel *model);
 
 /* Its new query is described, over relations that stand in for those of changed upstreams; refused, when its columns
  * do not fit the rows that are kept. Then a relation stands in for it, too: temporary, of campaign->connection. */

@@ -3,32 +3,23 @@
 #include "base/test_hooks.h"
 #include "run/apply.h"
 
-static bool is_delivery(const Campaign *campaign, const CampaignBatchRecord *batch) {
-    return campaign_find_model(campaign, batch->model)->part == PART_TERMINAL;
-}
-
-static Status list_deliveries(const Campaign *campaign, CampaignBatchRecordVec *deliveries, Error *err) {
+static Status list_owed(const Campaign *campaign, bool anew, CampaignBatchRecordVec *owed, Error *err) {
     CampaignBatchRecordVec batches = {0};
     TRY(state_load_campaign_batches(campaign->state, campaign->id, campaign->arena, &batches, err));
     for (size_t i = 0; i < batches.count; i++) {
-        if (is_delivery(campaign, &batches.items[i])) {
-            campaign_batch_record_vec_push(campaign->arena, deliveries, batches.items[i]);
+        const CampaignBatchRecord *batch = &batches.items[i];
+        bool is_delivery = campaign_find_model(campaign, batch->model)->part == PART_TERMINAL;
+        if (is_delivery && (anew || !str_equal(batch->state, STR("done")))) {
+            campaign_batch_record_vec_push(campaign->arena, owed, *batch);
         }
     }
     return OK;
 }
 
-static bool is_done(const CampaignBatchRecord *delivery) {
-    return str_equal(delivery->state, STR("done"));
-}
-
-Status campaign_owes_delivery(const Campaign *campaign, bool *owes_out, Error *err) {
-    CampaignBatchRecordVec deliveries = {0};
-    *owes_out = false;
-    TRY(list_deliveries(campaign, &deliveries, err));
-    for (size_t i = 0; i < deliveries.count; i++) {
-        *owes_out = *owes_out || !is_done(&deliveries.items[i]);
-    }
+Status campaign_owes_delivery(const Campaign *campaign, bool anew, bool *owes_out, Error *err) {
+    CampaignBatchRecordVec owed = {0};
+    TRY(list_owed(campaign, anew, &owed, err));
+    *owes_out = owed.count > 0;
     return OK;
 }
 
@@ -71,29 +62,28 @@ static Status deliver(const Campaign *campaign, StateLock *lock, CampaignBatchRe
     return status;
 }
 
-Status campaign_deliver(const Campaign *campaign, StateLock *lock, int64_t lock_timeout_us, ErrorList *faults) {
+/* All of them first: whoever dies in between still owes the rest. */
+static Status record_owed(const Campaign *campaign, StateLock *lock, CampaignBatchRecordVec *owed, Error *err) {
+    for (size_t i = 0; i < owed->count; i++) {
+        owed->items[i].state = STR("pending");
+        TRY(state_campaign_put_batch(campaign->state, lock, campaign->id, &owed->items[i], err));
+    }
+    return OK;
+}
+
+Status campaign_deliver(const Campaign *campaign, StateLock *lock, bool anew, int64_t lock_timeout_us,
+                        ErrorList *faults) {
     AUTO(error) Error err = {0};
-    CampaignBatchRecordVec deliveries = {0};
+    CampaignBatchRecordVec owed = {0};
     Status status = OK;
-    if (failed(list_deliveries(campaign, &deliveries, &err))) {
+    if (failed(list_owed(campaign, anew, &owed, &err)) || failed(record_owed(campaign, lock, &owed, &err))) {
         error_list_take(faults, &err);
         return FAILED;
     }
-    for (size_t i = 0; i < deliveries.count; i++) {
-        if (!is_done(&deliveries.items[i]) &&
-            failed(deliver(campaign, lock, &deliveries.items[i], lock_timeout_us, faults))) {
+    for (size_t i = 0; i < owed.count; i++) {
+        if (failed(deliver(campaign, lock, &owed.items[i], lock_timeout_us, faults))) {
             status = FAILED;
         }
     }
     return status;
-}
-
-Status campaign_deliver_anew(const Campaign *campaign, StateLock *lock, Error *err) {
-    CampaignBatchRecordVec deliveries = {0};
-    TRY(list_deliveries(campaign, &deliveries, err));
-    for (size_t i = 0; i < deliveries.count; i++) {
-        deliveries.items[i].state = STR("pending");
-        TRY(state_campaign_put_batch(campaign->state, lock, campaign->id, &deliveries.items[i], err));
-    }
-    return OK;
 }

@@ -5,16 +5,13 @@
 
 #include "backfill/campaign.h"
 
-/* Whether anything is still to be delivered. */
-MUST_CHECK Status campaign_owes_delivery(const Campaign *campaign, bool *owes_out, Error *err);
+/* Whether anything is still to be delivered; `anew`: or once more. */
+MUST_CHECK Status campaign_owes_delivery(const Campaign *campaign, bool anew, bool *owes_out, Error *err);
 
-/* Each that is not delivered yet, over the campaign's range, as `restate` does it: from what the environment shows. One
- * that fails does not stop the others. The campaign is published or reverted, its lock held, its connection and the
+/* Each that is not delivered yet (`anew`: each), over the campaign's range, as `restate` does it: from what the
+ * environment shows. One that fails does not stop the others. The campaign is published or reverted, its lock held, its
  * warehouse closed. */
-MUST_CHECK Status campaign_deliver(const Campaign *campaign, StateLock *lock, int64_t lock_timeout_us,
+MUST_CHECK Status campaign_deliver(const Campaign *campaign, StateLock *lock, bool anew, int64_t lock_timeout_us,
                                    ErrorList *faults);
-
-/* All of them are to be delivered again. */
-MUST_CHECK Status campaign_deliver_anew(const Campaign *campaign, StateLock *lock, Error *err);
 
 #endif

@@ -4,10 +4,6 @@
 #include "backfill/campaign_area.h"
 #include "base/hash.h"
 
-static int64_t grains_of(const CampaignModel *model, Window window) {
-    return model->part == PART_WINDOWED ? grain_count(model->target.grain, window.start, window.end) : 1;
-}
-
 static int64_t all_grains(const CampaignModel *model) {
     return model->part == PART_WINDOWED ? interval_set_grains(&model->windows, model->target.grain) : 1;
 }
@@ -65,7 +61,7 @@ static Status estimate_from_history(const Campaign *campaign, CampaignModel *mod
     TRY(state_load_batch_history(campaign->state, model->model->name, model->model->fingerprint, campaign->arena, &done,
                                  err));
     for (size_t i = 0; i < done.count; i++) {
-        measure(&measured, grains_of(model, done.items[i].window), done.items[i].rows, done.items[i].seconds);
+        measure(&measured, campaign_grains(model, done.items[i].window), done.items[i].rows, done.items[i].seconds);
     }
     if (measured.grains > 0) {
         const char *what = model->part == PART_WINDOWED ? "windows" : "builds";
@@ -104,7 +100,7 @@ static Window probe_window(const CampaignModel *model) {
     Window chosen = {0};
     for (size_t i = 0; model->part == PART_WINDOWED && i < model->batches.count; i++) {
         Window batch = model->batches.items[i];
-        bool is_larger = i == 0 || grains_of(model, batch) >= grains_of(model, chosen);
+        bool is_larger = i == 0 || campaign_grains(model, batch) >= campaign_grains(model, chosen);
         chosen = is_larger ? batch : chosen;
     }
     return chosen;
@@ -124,7 +120,7 @@ static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *l
     campaign->build.lock = lock;
     TRY(build_target(&campaign->build, model->task, &target, arena, &result, err));
     double seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
-    int64_t grains = grains_of(model, window);
+    int64_t grains = campaign_grains(model, window);
     Str source =
         model->part == PART_WINDOWED
             ? str_format(campaign->arena, "probe (%lld window%s, " STR_FMT ")", (long long)grains,

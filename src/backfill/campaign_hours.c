@@ -1,32 +1,18 @@
 #include "backfill/campaign_hours.h"
 
-#define SECOND_US ((int64_t)1000000)
-#define DAY_US (86400 * SECOND_US)
-
-/* A number of two digits below `limit`, taken off the front. */
-static bool take_number(Str *rest, int64_t limit, int64_t *number_out) {
-    bool is_taken = rest->size >= 2 && str_to_int64(str_slice(*rest, 0, 2), number_out) && *number_out >= 0 &&
-                    *number_out < limit && rest->ptr[0] != '+';
-    *rest = is_taken ? str_skip(*rest, 2) : *rest;
-    return is_taken;
-}
-
-static bool take_colon(Str *rest) {
-    bool is_there = str_starts_with(*rest, STR(":"));
-    *rest = is_there ? str_skip(*rest, 1) : *rest;
-    return is_there;
-}
+#include "base/civil.h"
 
 /* 22:00 or 22:00:30. */
 static bool read_time(Str text, int64_t *us_out) {
-    int64_t hour = 0;
-    int64_t minute = 0;
-    int64_t second = 0;
-    Str rest = text;
-    bool is_time = take_number(&rest, 24, &hour) && take_colon(&rest) && take_number(&rest, 60, &minute) &&
-                   (!take_colon(&rest) || take_number(&rest, 60, &second)) && rest.size == 0;
-    *us_out = (hour * 3600 + minute * 60 + second) * SECOND_US;
-    return is_time;
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(error) Error ignored = {0}; /* the caller says what is expected */
+    CivilTime time;
+    Str on_a_day = str_format(arena, "1970-01-01T" STR_FMT, STR_ARG(text));
+    if (text.size > strlen("22:00:30") || failed(civil_time_parse(on_a_day, &time, &ignored)) || time.has_offset) {
+        return false;
+    }
+    *us_out = time.time_of_day_us;
+    return true;
 }
 
 Status campaign_hours_parse(Str text, CampaignHours *hours_out, Error *err) {
@@ -40,7 +26,7 @@ Status campaign_hours_parse(Str text, CampaignHours *hours_out, Error *err) {
 }
 
 bool campaign_hours_hold(const CampaignHours *hours, WallUs now) {
-    int64_t time = ((now % DAY_US) + DAY_US) % DAY_US;
+    int64_t time = ((now % US_PER_DAY) + US_PER_DAY) % US_PER_DAY;
     if (hours->start_us <= hours->end_us) {
         return hours->start_us == hours->end_us || (time >= hours->start_us && time < hours->end_us);
     }

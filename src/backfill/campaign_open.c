@@ -37,6 +37,10 @@ bool campaign_model_has_rows(const CampaignModel *model) {
     return model->part < PART_VIEW;
 }
 
+int64_t campaign_grains(const CampaignModel *model, Window window) {
+    return model->part == PART_WINDOWED ? grain_count(model->target.grain, window.start, window.end) : 1;
+}
+
 CampaignModel *campaign_model_at(const Campaign *campaign, size_t model) {
     return model == MODEL_NONE ? NULL : campaign->by_model[model];
 }
@@ -81,8 +85,6 @@ static bool refuse_what_is_not_shown(const Campaign *campaign, CampaignModel *mo
     } else if (!model->target.is_there && model->model->materialise != MATERIALISE_VIEW) {
         campaign_refuse(model, model->model->place, STR("its table is not there"),
                         STR("`interlace apply` builds it again"));
-    } else {
-        campaign_judge_change(campaign, model);
     }
     return model->part == PART_REFUSED;
 }
@@ -168,7 +170,7 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
     model->place = of->place;
     if (of->materialise == MATERIALISE_EPHEMERAL) {
         model->part = PART_VIEW;
-        campaign_judge_change(campaign, model);
+        (void)campaign_refuse_change(campaign, model);
         return OK;
     }
     if (of->strategy == STRATEGY_APPEND) {
@@ -180,7 +182,7 @@ static Status classify(const Campaign *campaign, CampaignModel *model, Error *er
         classify_terminal(campaign, model);
         return OK;
     }
-    if (refuse_what_is_not_shown(campaign, model)) {
+    if (refuse_what_is_not_shown(campaign, model) || campaign_refuse_change(campaign, model)) {
         return OK;
     }
     if (of->materialise == MATERIALISE_VIEW) {
@@ -449,6 +451,11 @@ Status campaign_open_as(Session *session, const CampaignOptions *options, int64_
 Status campaign_open(Session *session, const CampaignOptions *options, bool writes, Campaign **campaign_out,
                      ErrorList *faults) {
     return campaign_open_as(session, options, 0, writes, campaign_out, faults);
+}
+
+void campaign_close_warehouse(Campaign *campaign) {
+    engine_release(TAKE(campaign->connection));
+    session_close_engine(campaign->session);
 }
 
 void campaign_close(Campaign *campaign) {

@@ -4,6 +4,7 @@
 #include "backfill/campaign_finish.h"
 #include "backfill/campaign_seal.h"
 #include "base/test_hooks.h"
+#include "plan/snapshot_index.h"
 #include "project/graph.h"
 #include "run/physical.h"
 #include "run/promotion.h"
@@ -77,12 +78,7 @@ static bool is_new_view(const CampaignModel *model) {
 static Status create_view(const Publication *publication, const CampaignModel *model, Error *err) {
     SqlText query;
     TRY(render_model_query(&publication->after, model->model, publication->arena, &query, err));
-    SqlText parts[] = {
-        sql_text_own(publication->arena, str_format(publication->arena, "CREATE OR REPLACE VIEW " STR_FMT " AS ",
-                                                    STR_ARG(text_of(publication, model->put.relation)))),
-        query};
-    SqlText create = sql_text_concat(publication->arena, parts, COUNT_OF(parts));
-    return engine_execute(publication->connection, &create, NULL, err);
+    return campaign_create_view(publication->campaign, model->put.relation, &query, err);
 }
 
 static Status publish_model(const Publication *publication, const CampaignModel *model, Error *err) {
@@ -95,6 +91,11 @@ static Status publish_model(const Publication *publication, const CampaignModel 
     return model->overlay.name.size > 0 ? drop_overlay(publication, model, err) : OK;
 }
 
+/* The environment's view of it shows another relation afterwards. */
+static bool has_moving_view(const CampaignModel *model) {
+    return model->is_changed && model->part < PART_TERMINAL && model->shown.name.size > 0;
+}
+
 /* Views of the environment that show another relation: in the same transaction, so that readers see all of it at once.
  */
 static Status move_views(const Publication *publication, Error *err) {
@@ -102,8 +103,7 @@ static Status move_views(const Publication *publication, Error *err) {
     IntentViewVec views = {0};
     for (size_t i = 0; i < campaign->model_count; i++) {
         const CampaignModel *model = &campaign->models[i];
-        bool is_moved = model->is_changed && model->part < PART_TERMINAL && model->shown.name.size > 0;
-        if (is_moved) {
+        if (has_moving_view(model)) {
             intent_view_vec_push(publication->arena, &views,
                                  promotion_view_of_model(campaign->plan, model->model,
                                                          publication->is_revert ? model->shown : model->put.relation,
@@ -117,7 +117,7 @@ static Status move_views(const Publication *publication, Error *err) {
 
 static bool is_bookkeeping(const Model *model, Str column) {
     const DuckColumn *own = strategy_bookkeeping(model->strategy);
-    for (; own != NULL && own->name.size > 0; own++) {
+    for (; own->name.size > 0; own++) {
         if (str_equal_fold(own->name, column)) {
             return true;
         }
@@ -168,10 +168,7 @@ static Status announce_all(Publication *publication, Error *err) {
 }
 
 static RelationMap relations_after(const Campaign *campaign, Arena *arena) {
-    size_t count = campaign->session->project->model_count;
-    RelationMap after = campaign->shown;
-    after.items = ARENA_NEW_ARRAY(arena, SqlRelation, count);
-    memcpy(after.items, campaign->shown.items, count * sizeof *after.items);
+    RelationMap after = relation_map_copy(&campaign->shown, arena);
     for (size_t i = 0; i < campaign->model_count; i++) {
         after.items[campaign->models[i].model->index] = campaign->models[i].put.relation;
     }
@@ -189,15 +186,6 @@ static Status refuse_moved(const Publication *publication, Str model, const char
     return FAILED;
 }
 
-static bool reads(const Model *query, const Model *upstream) {
-    for (size_t i = 0; i < query->upstreams.count; i++) {
-        if (query->upstreams.items[i] == upstream->index) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* By a view that is about to be made: it names the relation. */
 static bool is_named(const Campaign *campaign, const Model *upstream, Arena *arena) {
     for (size_t i = 0; i < campaign->model_count; i++) {
@@ -208,7 +196,8 @@ static bool is_named(const Campaign *campaign, const Model *upstream, Arena *are
             index_vec_push(arena, &queries, model->model->index);
         }
         for (size_t q = 0; q < queries.count; q++) {
-            if (reads(campaign->session->project->models[queries.items[q]], upstream)) {
+            const Model *query = campaign->session->project->models[queries.items[q]];
+            if (index_vec_contains(&query->upstreams, upstream->index)) {
                 return true;
             }
         }
@@ -241,10 +230,15 @@ static bool is_read_never(const void *context, Str name, Str fingerprint) {
     return false;
 }
 
+/* Without their definitions. */
+static Status load_snapshots(const Publication *publication, SnapshotVec *snapshots_out, Error *err) {
+    return state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena,
+                                    snapshots_out, err);
+}
+
 static Status check_places(const Publication *publication, Error *err) {
     SnapshotVec snapshots = {0};
-    TRY(state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena, &snapshots,
-                                 err));
+    TRY(load_snapshots(publication, &snapshots, err));
     for (size_t i = 0; i < snapshots.count; i++) {
         const Snapshot *snapshot = &snapshots.items[i];
         const CampaignModel *model = campaign_find_model(publication->campaign, snapshot->name);
@@ -326,29 +320,20 @@ static Status refuse_gone(const Campaign *campaign, Error *err) {
     return FAILED;
 }
 
-static bool is_recorded(const SnapshotVec *snapshots, const CampaignModelRecord *record) {
-    for (size_t i = 0; i < snapshots->count; i++) {
-        const Snapshot *snapshot = &snapshots->items[i];
-        if (str_equal_fold(snapshot->name, record->model) && snapshot->revision == record->revision &&
-            str_equal(snapshot->fingerprint, record->shown_fingerprint)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Versions that are to be shown again are on record, and their relations there. */
 static Status check_old_versions(const Publication *publication, Error *err) {
+    const Campaign *campaign = publication->campaign;
     SnapshotVec snapshots = {0};
-    TRY(state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena, &snapshots,
-                                 err));
+    TRY(load_snapshots(publication, &snapshots, err));
+    SnapshotIndex index = snapshot_index_create(&snapshots, publication->arena);
     for (size_t i = 0; i < publication->models.count; i++) {
         const CampaignModelRecord *record = &publication->models.items[i];
-        const CampaignModel *model = campaign_find_model(publication->campaign, record->model);
-        bool is_moved = model->is_changed && model->shown.name.size > 0;
-        if (is_moved && (!is_recorded(&snapshots, record) ||
-                         engine_catalog_kind(publication->campaign->build.catalog, model->shown) == RELATION_ABSENT)) {
-            return refuse_gone(publication->campaign, err);
+        const CampaignModel *model = campaign_find_model(campaign, record->model);
+        bool is_there =
+            snapshot_index_find(&index, record->model, record->shown_fingerprint, record->revision) != NULL &&
+            engine_catalog_kind(campaign->build.catalog, model->shown) != RELATION_ABSENT;
+        if (has_moving_view(model) && !is_there) {
+            return refuse_gone(campaign, err);
         }
     }
     return OK;
@@ -444,12 +429,17 @@ static Status replace_in_transaction(const Publication *publication, Error *err)
 
 static Status carry_out(Campaign *campaign, StateLock *lock, bool is_revert, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
-    Publication publication = {.campaign = campaign, .lock = lock, .arena = arena, .connection = campaign->connection};
+    Publication publication = {
+        .campaign = campaign,
+        .lock = lock,
+        .arena = arena,
+        .connection = campaign->connection,
+        .is_revert = is_revert,
+        .after = relations_after(campaign, arena),
+    };
     CampaignState from = is_revert ? CAMPAIGN_PUBLISHED : CAMPAIGN_AUDITED;
     CampaignState through = is_revert ? CAMPAIGN_REVERTING : CAMPAIGN_PUBLISHING;
     campaign->build.lock = lock;
-    publication.is_revert = is_revert;
-    publication.after = relations_after(campaign, arena);
     TRY(state_load_campaign_models(campaign->state, campaign->id, arena, &publication.models, err));
     TRY(state_load_campaign_batches(campaign->state, campaign->id, arena, &publication.batches, err));
     TRY(move(campaign->state, campaign->id, from, through, err));
@@ -492,8 +482,7 @@ static size_t count_with_rows(const Campaign *campaign) {
 Status campaign_revert(Campaign *campaign, StateLock *lock, Error *err) {
     size_t kept = 0;
     TRY(count_before(campaign->connection, campaign->id, &kept, err));
-    if (kept < count_with_rows(campaign) &&
-        str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED))) {
+    if (kept < count_with_rows(campaign) && campaign_state_is(campaign->record.state, CAMPAIGN_PUBLISHED)) {
         return refuse_gone(campaign, err);
     }
     return carry_out(campaign, lock, true, err);
@@ -508,8 +497,8 @@ Status campaign_recover(Session *session, int64_t id, StateLock *lock, Error *er
     size_t kept = 0;
     TRY(session_state_for_writing(session, &state, err));
     TRY(state_campaign_state(state, id, arena, &name, err));
-    bool is_publishing = str_equal(name, campaign_state_name(CAMPAIGN_PUBLISHING));
-    bool is_reverting = str_equal(name, campaign_state_name(CAMPAIGN_REVERTING));
+    bool is_publishing = campaign_state_is(name, CAMPAIGN_PUBLISHING);
+    bool is_reverting = campaign_state_is(name, CAMPAIGN_REVERTING);
     if (!is_publishing && !is_reverting) {
         return OK;
     }

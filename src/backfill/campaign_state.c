@@ -33,6 +33,10 @@ bool campaign_state_find(Str name, CampaignState *state_out) {
     return false;
 }
 
+bool campaign_state_is(Str name, CampaignState state) {
+    return str_equal(name, names[state]);
+}
+
 bool campaign_may_move(CampaignState from, CampaignState to) {
     return (moves[from] & 1U << to) != 0;
 }

@@ -19,6 +19,7 @@ typedef enum CampaignState {
 } CampaignState;
 
 Str campaign_state_name(CampaignState state); /* as it is stored */
+bool campaign_state_is(Str name, CampaignState state);
 bool campaign_state_find(Str name, CampaignState *state_out);
 bool campaign_may_move(CampaignState from, CampaignState to);
 

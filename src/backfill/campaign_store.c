@@ -21,10 +21,7 @@ void campaign_name_relations(Campaign *campaign) {
             model->before = campaign_relation(shown, CAMPAIGN_BEFORE, campaign->id, campaign->arena);
         }
     }
-    campaign->inside = campaign->shown;
-    campaign->inside.items = ARENA_NEW_ARRAY(campaign->arena, SqlRelation, campaign->session->project->model_count);
-    memcpy(campaign->inside.items, campaign->shown.items,
-           campaign->session->project->model_count * sizeof *campaign->inside.items);
+    campaign->inside = relation_map_copy(&campaign->shown, campaign->arena);
     for (size_t i = 0; i < campaign->model_count; i++) {
         const CampaignModel *model = &campaign->models[i];
         if (model->overlay.name.size > 0) {
@@ -132,8 +129,8 @@ static void take_batches(const Campaign *campaign, CampaignModel *model, const C
 }
 
 static bool is_published(const Campaign *campaign) {
-    return str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_PUBLISHED)) ||
-           str_equal(campaign->record.state, campaign_state_name(CAMPAIGN_REVERTING));
+    return campaign_state_is(campaign->record.state, CAMPAIGN_PUBLISHED) ||
+           campaign_state_is(campaign->record.state, CAMPAIGN_REVERTING);
 }
 
 /* The environment shows what it showed when the campaign began or, once it is published, what that made live. */

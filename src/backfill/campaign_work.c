@@ -70,9 +70,9 @@ static void look_at_state(CampaignWork *work) {
         log_debug("ignoring: " STR_FMT, STR_ARG(err.message)); /* it is looked at again, and each record is fenced */
         return;
     }
-    if (!str_equal(state, campaign_state_name(CAMPAIGN_RUNNING))) {
+    if (!campaign_state_is(state, CAMPAIGN_RUNNING)) {
         atomic_store(&work->takes_no_more, true);
-        bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
+        bool is_paused = campaign_state_is(state, CAMPAIGN_PAUSED);
         atomic_store(&work->is_stopped, !is_paused);
     }
 }
@@ -195,18 +195,13 @@ static ModelProgress *progress_of(const CampaignWork *work, const CampaignModel 
     return &work->progress[model - work->campaign->models];
 }
 
-static int64_t grains_of(const BatchTask *task) {
-    Window window = task->record.window;
-    return task->model->part == PART_WINDOWED ? grain_count(task->model->target.grain, window.start, window.end) : 1;
-}
-
 static void start_progress(CampaignWork *work) {
     Campaign *campaign = work->campaign;
     work->progress = ARENA_NEW_ARRAY(campaign->arena, ModelProgress, campaign->model_count);
     for (size_t i = 0; i < work->tasks.count; i++) {
         ModelProgress *progress = progress_of(work, work->tasks.items[i].model);
         work->models_to_do += progress->total == 0;
-        progress->total += grains_of(&work->tasks.items[i]);
+        progress->total += campaign_grains(work->tasks.items[i].model, work->tasks.items[i].record.window);
     }
 }
 
@@ -231,7 +226,7 @@ static void tell_begun(CampaignWork *work, const BatchTask *task) {
 static void tell_done(CampaignWork *work, const BatchTask *task) {
     ModelProgress *progress = progress_of(work, task->model);
     pthread_mutex_lock(&work->campaign->build.state_mutex);
-    progress->done += grains_of(task);
+    progress->done += campaign_grains(task->model, task->record.window);
     progress->rows += task->record.rows;
     if (task->model->part == PART_WINDOWED) {
         emit(work, task->model, (Event){.type = EVENT_MODEL_WINDOW, .done = progress->done, .total = progress->total});
@@ -480,7 +475,7 @@ static Status tell_stopped(const Campaign *campaign, ErrorList *faults) {
     AUTO(arena) Arena *arena = arena_create();
     Str state = STR_EMPTY;
     if (!failed(state_campaign_state(campaign->state, campaign->id, arena, &state, &err))) {
-        bool is_paused = str_equal(state, campaign_state_name(CAMPAIGN_PAUSED));
+        bool is_paused = campaign_state_is(state, CAMPAIGN_PAUSED);
         (void)error_set(&err, ERROR_PLAN, "campaign %lld was " STR_FMT " by another command", (long long)campaign->id,
                         STR_ARG(state));
         error_code(&err, is_paused ? STR("campaign.paused") : STR("campaign.cancelled"));
@@ -557,8 +552,7 @@ static bool wait_for_hours(CampaignWork *work) {
     }
     session_note(campaign->session, "campaign %lld waits for its hours (" STR_FMT ")", (long long)campaign->id,
                  STR_ARG(campaign->options.hours));
-    engine_release(TAKE(campaign->connection));
-    session_close_engine(campaign->session);
+    campaign_close_warehouse(campaign);
     while (waits_for_hours(work) && !are_hours(work)) {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
         look_at_state(work);

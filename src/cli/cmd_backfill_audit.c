@@ -21,7 +21,7 @@ static Status load_report(Session *session, int64_t id, Arena *arena, Str *repor
     if (campaign.report_json.size > 0) {
         return OK;
     }
-    bool is_audited = str_equal(campaign.state, campaign_state_name(CAMPAIGN_AUDITED));
+    bool is_audited = campaign_state_is(campaign.state, CAMPAIGN_AUDITED);
     (void)error_set(err, ERROR_PLAN, "campaign %lld has no audit: it is " STR_FMT, (long long)id,
                     STR_ARG(campaign.state));
     error_code(err, STR("audit.none"));

@@ -52,6 +52,14 @@ RelationMap relation_map_create(const Project *project, Arena *arena) {
     };
 }
 
+RelationMap relation_map_copy(const RelationMap *map, Arena *arena) {
+    size_t count = map->project->model_count;
+    RelationMap copy = *map;
+    copy.items = ARENA_NEW_ARRAY(arena, SqlRelation, count);
+    memcpy(copy.items, map->items, count * sizeof *copy.items);
+    return copy;
+}
+
 RelationMap relation_map_from_plan(const Plan *plan, Arena *arena) {
     const Project *project = plan->project;
     RelationMap map = relation_map_create(project, arena);

@@ -15,6 +15,8 @@ typedef struct RelationMap {
 /* Models without relations. */
 RelationMap relation_map_create(const Project *project, Arena *arena);
 
+RelationMap relation_map_copy(const RelationMap *map, Arena *arena);
+
 /* From a plan: a task's relation is the one it builds or reuses, another model's is the promoted one. */
 RelationMap relation_map_from_plan(const Plan *plan, Arena *arena);
 

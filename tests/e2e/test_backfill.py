@@ -107,6 +107,44 @@ class Shop:
             rows = state.execute("SELECT DISTINCT attempts FROM campaign_batches WHERE campaign = ?", [campaign])
             return {attempts for (attempts,) in rows}
 
+    def cannot_go_on(self, why):
+        """With the campaign, which is then discarded."""
+        refused = self.project.run("backfill", "publish", 1)
+        assert refused.code == 1
+        assert f"campaign 1 cannot go on: {why}" in refused.stderr
+        self.project.ok("backfill", "discard", 1)
+        assert self.relations() == []
+
+    def survives_a_kill(self, verb, hook, old, new, is_edited=False):
+        """Of the publication of `new`, or of its revert: all of it was done or nothing, and the rest can be done."""
+        name, _, count = hook.partition("@")
+        if verb == "revert":
+            self.project.ok("backfill", "publish", 1)
+        killed = self.project.run("backfill", verb, 1, env={"INTERLACE_HOOK": f"{name}=kill@{count or 1}"})
+        assert killed.code == -signal.SIGKILL
+        before, after = (old, new) if verb == "publish" else (new, old)
+        states = ("audited", "published") if verb == "publish" else ("published", "reverted")
+        rows = self.rows()
+        assert rows in (before, after)
+        changes = self.project.ok("plan", "--json").json["changes"]  # which recovers
+        state = self.state()
+        assert state in states
+        assert self.rows() == rows == (after if state == states[1] else before)
+        assert (changes == []) == (not is_edited or rows == new)
+        if state == states[0]:
+            self.project.ok("backfill", verb, 1)
+            assert self.rows() == after
+        told = self.project.ok("changes", "--json", "--model", "top_shops").json
+        assert [change["kind"] for change in told] == {"publish": ["publication"], "revert": ["revert", "publication"]}[
+            verb
+        ]
+
+    def publish_and_revert_beside_gc(self):
+        self.project.ok("gc", "--grace", "0d")
+        self.project.ok("backfill", "publish", 1)
+        self.project.ok("gc", "--grace", "1d")
+        self.project.ok("backfill", "revert", 1)
+
     def ask_state(self, sql):
         path = self.project.root / ".interlace/state.db"
         with contextlib.closing(sqlite3.connect(path)) as state:
@@ -292,7 +330,8 @@ def test_04_10_2_kills_at_random_moments_lose_no_batch(shop, make_project):
         if shop.campaigns() == 1 and shop.state() != "running":
             break
         assert shop.campaigns() <= 1, n
-    shop.project.ok("backfill", "resume", 1) if shop.state() == "running" else None
+    if shop.state() == "running":
+        shop.project.ok("backfill", "resume", 1)
     assert shop.state() == "audited"
     # One of each model is at work at a time: no kill costs more than these.
     assert shop.tries_too_many() <= 3 * kills
@@ -345,24 +384,7 @@ def test_04_7_a_publication_that_was_killed_is_whole_or_undone(shop, make_projec
     shop.correct()
     shop.start("--batch", "30", "--note", "x")
     new = fresh_rows(make_project, shop)
-    if verb == "revert":
-        shop.project.ok("backfill", "publish", 1)
-    name, _, count = hook.partition("@")
-    killed = shop.project.run("backfill", verb, 1, env={"INTERLACE_HOOK": f"{name}=kill@{count or 1}"})
-    assert killed.code == -signal.SIGKILL
-    before, after = (old, new) if verb == "publish" else (new, old)
-    shop.project.ok("plan")  # which recovers
-    state = shop.state()
-    assert state in ("audited", "published", "reverted")
-    is_done = state == ("published" if verb == "publish" else "reverted")
-    assert shop.rows() == (after if is_done else before)
-    if not is_done:
-        shop.project.ok("backfill", verb, 1)
-        assert shop.rows() == after
-    changes = shop.project.ok("changes", "--json", "--model", "top_shops").json
-    assert [change["kind"] for change in changes] == (
-        ["publication"] if verb == "publish" else ["revert", "publication"]
-    )
+    shop.survives_a_kill(verb, hook, old, new)
 
 
 def test_04_5_another_terminal_pauses_and_cancels(shop):
@@ -393,10 +415,11 @@ def test_04_5_progress_is_told_as_lines_of_json(shop):
     assert set(done) == {"fct_daily_sales", "sales_by_day", "top_shops"}
     assert done["sales_by_day"] == {"inserted": 89, "updated": 0, "deleted": 0}
     assert (lines[-1]["id"], lines[-1]["state"]) == (1, "audited")
-    refused = shop.project.run("backfill", "start", *ALL, "--note", "y", "--json=lines")
-    assert refused.code == 1
-    [line] = [json.loads(line) for line in refused.stdout.splitlines()]
-    assert "campaign 1 is under way" in line["error"]["message"]
+    for args, why in ((ALL, "campaign 1 is under way"), (("--plan", "nope"), "there is no plan 'nope'")):
+        refused = shop.project.run("backfill", "start", *args, "--note", "y", "--json=lines")
+        assert refused.code == 1
+        [line] = [json.loads(line) for line in refused.stdout.splitlines()]
+        assert why in line["error"]["message"]
 
 
 def test_04_5_ctrl_c_pauses(shop):
@@ -636,11 +659,7 @@ def test_04_8_prod_is_not_changed_without_a_note(shop):
 def test_04_5_an_edited_model_stops_the_campaign(shop):
     shop.start("--note", "x")
     shop.project.write({"models/fct_daily_sales.sql": SALES.format(keys="").replace("100 -", "101 -")})
-    refused = shop.project.run("backfill", "publish", 1)
-    assert refused.code == 1
-    assert "campaign 1 cannot go on: model 'fct_daily_sales'" in refused.stderr
-    shop.project.ok("backfill", "discard", 1)
-    assert shop.relations() == []
+    shop.cannot_go_on("model 'fct_daily_sales' was edited since")
 
 
 def test_04_5_gaps_fills_only_what_is_missing(project):
@@ -675,10 +694,7 @@ def test_03_10_gc_leaves_a_campaign_alone(shop):
     old = shop.rows()
     shop.correct()
     shop.start("--note", "x")
-    shop.project.ok("gc", "--grace", "0d")
-    shop.project.ok("backfill", "publish", 1)
-    shop.project.ok("gc", "--grace", "1d")
-    shop.project.ok("backfill", "revert", 1)
+    shop.publish_and_revert_beside_gc()
     assert shop.rows() == old
 
 

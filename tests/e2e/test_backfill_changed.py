@@ -1,8 +1,6 @@
 """Campaigns over models whose definition differs from what the environment serves: computed with the new text, unseen
 until publication makes it live (spec 04 §7, 02 §13)."""
 
-import signal
-
 import duckdb
 import pytest
 from test_backfill import ALL, BESIDE, DAYS, INLINED, RANGE, SALES, SHOPS, TABLES, Shop
@@ -125,25 +123,7 @@ def test_04_7_a_killed_publication_of_a_changed_definition_is_whole_or_undone(sh
     edit(shop, fct_daily_sales=NEW)
     shop.start("--batch", "30", "--note", "x")
     new = expected(make_project)
-    if verb == "revert":
-        shop.project.ok("backfill", "publish", 1)
-    name, _, count = hook.partition("@")
-    killed = shop.project.run("backfill", verb, 1, env={"INTERLACE_HOOK": f"{name}=kill@{count or 1}"})
-    assert killed.code == -signal.SIGKILL
-    before, after = (old, new) if verb == "publish" else (new, old)
-    rows = shop.rows()
-    assert rows in (before, after)
-    changes = shop.project.ok("plan", "--json").json["changes"]  # which recovers
-    state = shop.state()
-    is_done = state == ("published" if verb == "publish" else "reverted")
-    assert shop.rows() == (after if is_done else before) == rows
-    assert (changes == []) == (shop.rows() == new)
-    if not is_done:
-        assert state == ("audited" if verb == "publish" else "published")
-        shop.project.ok("backfill", verb, 1)
-        assert shop.rows() == after
-    told = shop.project.ok("changes", "--json", "--model", "top_shops").json
-    assert [change["kind"] for change in told] == (["publication"] if verb == "publish" else ["revert", "publication"])
+    shop.survives_a_kill(verb, hook, old, new, is_edited=True)
 
 
 # ---- What else may have changed.
@@ -294,21 +274,14 @@ def test_04_5_a_campaign_whose_models_were_promoted_meanwhile_is_not_published(s
     edit(shop, fct_daily_sales=NEW)
     shop.start("--note", "x")
     shop.project.ok("apply", "--force")
-    refused = shop.project.run("backfill", "publish", 1)
-    assert refused.code == 1
-    assert "campaign 1 cannot go on: model 'fct_daily_sales' has another table by now" in refused.stderr
-    shop.project.ok("backfill", "discard", 1)
-    assert shop.relations() == []
+    shop.cannot_go_on("model 'fct_daily_sales' has another table by now")
 
 
 def test_03_10_gc_leaves_the_old_version_as_long_as_it_can_be_shown_again(shop):
     old = shop.rows()
     edit(shop, fct_daily_sales=NEW)
     shop.start("--note", "x")
-    shop.project.ok("gc", "--grace", "0d")
-    shop.project.ok("backfill", "publish", 1)
-    shop.project.ok("gc", "--grace", "1d")
-    shop.project.ok("backfill", "revert", 1)
+    shop.publish_and_revert_beside_gc()
     assert shop.rows() == old
     shop.start("--note", "x")
     shop.project.ok("backfill", "publish", 2)
