@@ -60,7 +60,6 @@ def bench_year(bench):
             "",
             lambda args=args: prepared.bench.run(*args, cwd=prepared.project),
             prepared.floor,
-            judge=ratio_at_most(float("inf")),
             before=prepared.restore,
         )
     return prepared

@@ -193,12 +193,20 @@ static void end_line(JsonWriter *writer, StrBuf *out) {
     strbuf_char(out, '\n');
 }
 
-void apply_append_event_line(const Event *event, StrBuf *out) {
+static void append_event_line(const Event *event, StrBuf *out) {
     AUTO(arena) Arena *arena = arena_create();
     JsonWriter writer;
     begin_line(&writer, out, event->at, event->type, arena);
     event_writers[event->type](event, &writer, arena);
     end_line(&writer, out);
+}
+
+void apply_tell_event(Cli *cli, const Event *event) {
+    if (cli_wants_json_lines(cli) && event->type != EVENT_SUMMARY) {
+        append_event_line(event, &cli->text);
+        cli_flush(cli);
+    }
+    console_take_event(cli->console, event);
 }
 
 void event_summary_line_begin(JsonWriter *writer, StrBuf *out) {

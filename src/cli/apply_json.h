@@ -8,9 +8,9 @@
 /* The fields of the document, into the object that is open. `checks`: all outcomes, in dependency order. */
 void apply_write_response(const ApplyResult *result, const CheckResultVec *checks, JsonWriter *writer);
 
-/* One event as one line with its line break: {"ts", "event", …}. EVENT_SUMMARY is not for this function: its line is
- * made from the whole result. */
-void apply_append_event_line(const Event *event, StrBuf *out);
+/* What such a command does with each event: on the console and, where lines are asked for, as one of them: {"ts",
+ * "event", …}; not so EVENT_SUMMARY, whose line is made from the whole result. */
+void apply_tell_event(Cli *cli, const Event *event);
 /* The last line of any such command up to its fields, into which the caller writes; and its end. */
 void event_summary_line_begin(JsonWriter *writer, StrBuf *out);
 void event_summary_line_end(JsonWriter *writer, StrBuf *out);

@@ -51,11 +51,7 @@ static void watch_event(void *context, const Event *event) {
     } else if (event->type == EVENT_CHECK) {
         keep_check(watch, event->check);
     }
-    if (cli_wants_json_lines(cli) && event->type != EVENT_SUMMARY) {
-        apply_append_event_line(event, &cli->text);
-        cli_flush(cli);
-    }
-    console_take_event(cli->console, event);
+    apply_tell_event(cli, event);
     if (cli->observer.emit != NULL) {
         cli->observer.emit(cli->observer.context, event);
     }

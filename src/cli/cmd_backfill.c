@@ -78,12 +78,7 @@ Status command_backfill_plan(Cli *cli, ErrorList *faults) {
 }
 
 static void take_event(void *context, const Event *event) {
-    Cli *cli = context;
-    if (cli_wants_json_lines(cli) && event->type != EVENT_SUMMARY) { /* of a delivery; ours is end_of_work's */
-        apply_append_event_line(event, &cli->text);
-        cli_flush(cli);
-    }
-    console_take_event(cli->console, event);
+    apply_tell_event(context, event);
 }
 
 /* How far it came is told in any case. */
@@ -121,6 +116,12 @@ static Status check_plan_alone(const Cli *cli, Error *err) {
     return refuse_beside(cli, "--plan says all of it", others, COUNT_OF(others), err);
 }
 
+static Status check_hours(const Cli *cli, Error *err) {
+    CampaignHours hours;
+    Str text = invocation_text(cli->invocation, OPTION_HOURS);
+    return text.size > 0 ? campaign_hours_parse(text, &hours, err) : OK;
+}
+
 /* What was asked for then, with what was no matter of the plan as it is asked for now. */
 static Status find_plan(Cli *cli, Session *session, Str plan, CampaignOptions *options_out, Error *err) {
     StateStore *state = NULL;
@@ -130,15 +131,13 @@ static Status find_plan(Cli *cli, Session *session, Str plan, CampaignOptions *o
     return campaign_options_read(json, cli->arena, options_out, err);
 }
 
-static Status take_late_options(const Cli *cli, CampaignOptions *options, Error *err) {
+static void take_late_options(const Cli *cli, CampaignOptions *options) {
     const Invocation *invocation = cli->invocation;
-    CampaignHours hours;
     options->newest_first = str_equal(invocation_text(invocation, OPTION_ORDER), STR("newest"));
     options->skips_audit = invocation_flag(invocation, OPTION_NO_AUDIT);
     options->publishes = str_equal(invocation_text(invocation, OPTION_PUBLISH), STR("auto"));
     options->note = invocation_text(invocation, OPTION_NOTE);
     options->hours = invocation_text(invocation, OPTION_HOURS);
-    return options->hours.size > 0 ? campaign_hours_parse(options->hours, &hours, err) : OK;
 }
 
 static Status read_options_of_run(const Cli *cli, WindowVerb verb, CampaignOptions *options_out, Error *err) {
@@ -190,9 +189,13 @@ Status command_backfill_start(Cli *cli, ErrorList *faults) {
     CampaignOptions options;
     Str plan = invocation_text(cli->invocation, OPTION_PLAN);
     CLI_TRY(plan.size > 0 ? check_plan_alone(cli, &err) : read_options(cli, &options, &err));
+    CLI_TRY(check_hours(cli, &err));
     TRY(open_for_work(cli, &session, faults));
-    CLI_TRY(plan.size > 0 ? find_plan(cli, session, plan, &options, &err) : OK);
-    CLI_TRY(take_late_options(cli, &options, &err));
+    if (plan.size > 0 && failed(find_plan(cli, session, plan, &options, &err))) {
+        error_list_take(faults, &err);
+        return end_of_work(cli, session, NULL, FAILED, faults);
+    }
+    take_late_options(cli, &options);
     return start(cli, &options, plan, session, faults);
 }
 
