@@ -3,6 +3,7 @@
 #include "duck/duck_arrow.h"
 #include "duck/duck_error.h"
 #include "duck/duck_fixture.h"
+#include "duck/duck_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -213,6 +214,40 @@ static void an_interrupt_ends_a_stream(void **state) {
     assert_int_equal(f->err.kind, ERROR_INTERRUPTED);
 }
 
+/* The engine does this to itself when one of its threads fails. */
+static void interrupt_by_the_engine(Fixture *f, const char *query) {
+    AUTO(duck_stream) DuckStream *stream = NULL;
+    assert_ok(duck_stream_open(f->connection, str_from(query), &stream, &f->err), &f->err);
+    Status status = OK;
+    while (!failed(status)) {
+        struct ArrowArray array;
+        duckdb_interrupt(f->connection->handle);
+        status = duck_stream_next(stream, &array, &f->err);
+        if (!failed(status)) {
+            assert_non_null(array.release);
+            array.release(&array);
+        }
+    }
+    assert_int_equal(f->err.kind, ERROR_EXECUTION);
+    assert_str(f->err.sql, query);
+}
+
+static void an_interrupt_that_nobody_asked_for_tells_its_cause(void **state) {
+    Fixture *f = *state;
+    interrupt_by_the_engine(f, "SELECT CASE WHEN range < 300000 THEN 1 ELSE CAST('not a ' || range AS INTEGER) END AS v "
+                               "FROM range(300001)");
+    assert_contains(f->err.message, "not a 300000");
+    interrupt_by_the_engine(f, "FROM range(300000)");
+    assert_contains(f->err.message, "does not tell why");
+    assert_int_equal(query_number(f, "SELECT 1"), 1);
+
+    assert_ok(duck_begin(f->connection, &f->err), &f->err);
+    interrupt_by_the_engine(f, "FROM range(300000)");
+    assert_contains(f->err.message, "does not tell why");
+    duck_rollback(f->connection);
+    assert_int_equal(query_number(f, "SELECT 1"), 1);
+}
+
 /* --- Arrow of others ---------------------------------------------------------------------------------------------- */
 
 static struct ArrowArray *two_texts(Arena *arena, const char *data) {
@@ -394,6 +429,7 @@ int main(void) {
         FIXTURE_TEST(an_open_stream_occupies_its_connection),
         FIXTURE_TEST(errors_of_a_stream_that_cannot_begin_are_placed),
         FIXTURE_TEST(an_interrupt_ends_a_stream),
+        FIXTURE_TEST(an_interrupt_that_nobody_asked_for_tells_its_cause),
         FIXTURE_TEST(null_and_dictionary_columns_become_text),
         FIXTURE_TEST(unsound_text_names_column_and_row_of_the_output),
         FIXTURE_TEST(rows_of_an_unfinished_appender_cannot_be_committed),

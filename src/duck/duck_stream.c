@@ -113,14 +113,52 @@ const struct ArrowSchema *duck_stream_schema(const DuckStream *stream) {
     return &stream->schema;
 }
 
+/* NULL: the end. */
+static Status fetch(DuckStream *stream, duckdb_data_chunk *chunk_out, Error *err) {
+    *chunk_out = duckdb_fetch_chunk(stream->result);
+    const char *reason = *chunk_out == NULL ? duckdb_result_error(&stream->result) : NULL;
+    return reason == NULL ? OK
+                          : duck_error_set(err, stream->sql, (int)duckdb_result_error_type(&stream->result), reason);
+}
+
+static Status drain(DuckStream *stream, Error *err) {
+    AUTO(duck_prepared) duckdb_prepared_statement prepared = NULL;
+    duckdb_destroy_result(&stream->result);
+    TRY(prepare(stream, &prepared, err));
+    TRY(duck_statement_run_streaming(stream->connection, prepared, stream->sql, &stream->result, err));
+    for (;;) {
+        AUTO(duck_chunk) duckdb_data_chunk chunk = NULL;
+        TRY(fetch(stream, &chunk, err));
+        if (chunk == NULL) {
+            return OK;
+        }
+    }
+}
+
+/* A query that fails in one of the engine's threads has its other ones interrupted, and a reader that comes late is told
+ * of that in place of the cause. Nobody asked for it, so it is no interrupt; the query is run once more for what it
+ * fails of. A failed transaction cannot be asked. */
+static Status find_cause(DuckStream *stream, Error *err) {
+    bool can_ask = stream->connection->transaction == TRANSACTION_NONE;
+    bool is_found = can_ask && failed(drain(stream, err)) && err->kind != ERROR_INTERRUPTED;
+    if (is_found || atomic_load(&stream->connection->interrupted)) {
+        return FAILED;
+    }
+    (void)error_set(err, ERROR_EXECUTION, "the engine gave the query up, and does not tell why");
+    err->sql = str_copy(err->arena, stream->sql);
+    error_hint(err, "run it once more");
+    return FAILED;
+}
+
 static Status next(DuckStream *stream, struct ArrowArray *array_out, Error *err) {
-    AUTO(duck_chunk) duckdb_data_chunk chunk = duckdb_fetch_chunk(stream->result);
+    AUTO(duck_chunk) duckdb_data_chunk chunk = NULL;
+    *array_out = (struct ArrowArray){.release = NULL};
+    if (failed(fetch(stream, &chunk, err))) {
+        bool is_asked = err->kind != ERROR_INTERRUPTED || atomic_load(&stream->connection->interrupted);
+        return is_asked ? FAILED : find_cause(stream, err);
+    }
     if (chunk == NULL) {
-        const char *reason = duckdb_result_error(&stream->result);
-        *array_out = (struct ArrowArray){.release = NULL};
-        return reason == NULL
-                   ? OK
-                   : duck_error_set(err, stream->sql, (int)duckdb_result_error_type(&stream->result), reason);
+        return OK;
     }
     AUTO(duck_error_data) duckdb_error_data fault = duckdb_data_chunk_to_arrow(stream->options, chunk, array_out);
     if (duckdb_error_data_has_error(fault)) {
