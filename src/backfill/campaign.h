@@ -65,7 +65,8 @@ typedef struct CampaignModel {
     const PlanTask *task;
     BuildTarget target; /* what the environment shows */
     bool is_changed;    /* the environment shows another version; publication makes this one live (campaign_change.h) */
-    BuildTarget put;    /* where publication puts the rows: `target`, or a relation of the new version's own */
+    bool moves;         /* publication shows another relation: changed, or what is shown is another environment's */
+    BuildTarget put;    /* where publication puts the rows: `target` or, of one that moves, a relation of its own */
     SqlRelation shown;  /* that of `target` when the campaign began */
     CampaignPart part;
     Str reason, hint; /* REFUSED */

@@ -46,21 +46,30 @@ void campaign_read_histories(Campaign *campaign) {
     }
 }
 
+static bool is_placed_anew(const Campaign *campaign, const CampaignModel *model, const BuildTarget *decided) {
+    const Snapshot *shown = campaign->plan->current[model->model->index];
+    return shown != NULL && model_has_relation(model->model) && !model_is_terminal(model->model) &&
+           !sql_relation_equal(decided->relation, relation_of_snapshot(shown));
+}
+
 void campaign_take_target(Campaign *campaign, CampaignModel *model, const BuildTarget *decided) {
     const Snapshot *shown = campaign->plan->current[model->model->index];
     model->target = model->put = *decided;
     model->is_changed = is_changed(campaign, model->model);
-    if (model->is_changed && shown != NULL) {
+    model->moves = model->is_changed || is_placed_anew(campaign, model, decided);
+    if (model->moves && shown != NULL) {
+        bool goes_on = model->task->history != NULL ||
+                       (!model->is_changed && strategy_is_accumulating(model->model->strategy));
         model->target.relation = relation_of_snapshot(shown);
         model->target.revision = shown->revision;
         model->target.is_there = is_there(campaign, shown);
-        model->target.owner = STR_EMPTY; /* publication leaves the table of another environment as it is */
         model->target.seed = (SqlRelation){0};
-        if (model->task->history != NULL) { /* whatever the ledger knows of it */
+        if (goes_on) { /* whatever the ledger knows of it */
             model->put.seed = model->target.relation;
             model->put.is_there = true;
         }
     }
+    campaign->shown.items[model->model->index] = model->target.relation;
     model->shown = model->target.relation;
 }
 

@@ -71,17 +71,11 @@ void campaign_refuse(CampaignModel *model, SourceSpan place, Str reason, Str hin
 static bool refuse_what_is_not_shown(const Campaign *campaign, CampaignModel *model) {
     Arena *arena = campaign->arena;
     const Snapshot *shown = campaign->plan->current[model->model->index];
-    Str name = model->model->name, environment = campaign->plan->environment;
+    Str environment = campaign->plan->environment;
     if (shown == NULL) {
         campaign_refuse(model, model->model->place,
                         str_format(arena, "'" STR_FMT "' does not serve it yet", STR_ARG(environment)),
                         STR("`interlace apply` builds what is new, with its past"));
-    } else if (model->target.owner.size > 0) {
-        campaign_refuse(
-            model, model->model->place,
-            str_format(arena, "its table belongs to '" STR_FMT "', which serves it too", STR_ARG(model->target.owner)),
-            str_format(arena, "`interlace run --env " STR_FMT " --select " STR_FMT "` gives '" STR_FMT "' its own copy",
-                       STR_ARG(environment), STR_ARG(name), STR_ARG(environment)));
     } else if (!model->target.is_there && model->model->materialise != MATERIALISE_VIEW) {
         campaign_refuse(model, model->model->place, STR("its table is not there"),
                         STR("`interlace apply` builds it again"));
@@ -307,6 +301,14 @@ static Status look_at_windows(Campaign *campaign, CampaignModel *model, Error *e
     return OK;
 }
 
+/* What is shown belongs to another environment, and stays as it is. */
+static void note_copy(const Campaign *campaign, CampaignModel *model) {
+    if (campaign_model_has_rows(model) && model->target.owner.size > 0) {
+        str_vec_push(campaign->arena, &model->notes,
+                     str_format(campaign->arena, "copy-on-write: owned by " STR_FMT, STR_ARG(model->target.owner)));
+    }
+}
+
 static Status look_at_models(Campaign *campaign, Error *err) {
     for (size_t i = 0; i < campaign->model_count; i++) {
         CampaignModel *model = &campaign->models[i];
@@ -315,6 +317,7 @@ static Status look_at_models(Campaign *campaign, Error *err) {
         campaign->by_model[model->model->index] = model;
         campaign_take_target(campaign, model, &campaign->targets[i]);
         TRY(classify(campaign, model, err));
+        note_copy(campaign, model);
         TRY(model->is_changed ? campaign_stand_in(campaign, model, err) : OK);
     }
     for (size_t i = 0; i < campaign->model_count; i++) {

@@ -46,10 +46,10 @@ static Status replace_whole(const Publication *publication, const CampaignModel 
 
 /* ---- Forward. */
 
-/* The old version keeps its table: then there are no rows to be kept, and the relation only says that it was done. */
+/* What is shown keeps its table: then there are no rows to be kept, and the relation only says that it was done. */
 static Status keep_replaced(const Publication *publication, const CampaignModel *model, Error *err) {
-    Str condition = model->is_changed ? STR("false")
-                                      : campaign_replaced_condition(publication->campaign, model, publication->arena);
+    Str condition = model->moves ? STR("false")
+                                 : campaign_replaced_condition(publication->campaign, model, publication->arena);
     return execute(publication,
                    str_format(publication->arena,
                               "CREATE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT " WHERE " STR_FMT,
@@ -72,7 +72,7 @@ static Status drop_overlay(const Publication *publication, const CampaignModel *
 }
 
 static bool is_new_view(const CampaignModel *model) {
-    return model->is_changed && model->part == PART_VIEW && model->put.relation.name.size > 0 && !model->put.is_there;
+    return model->moves && model->part == PART_VIEW && model->put.relation.name.size > 0 && !model->put.is_there;
 }
 
 static Status create_view(const Publication *publication, const CampaignModel *model, Error *err) {
@@ -93,7 +93,7 @@ static Status publish_model(const Publication *publication, const CampaignModel 
 
 /* The environment's view of it shows another relation afterwards. */
 static bool has_moving_view(const CampaignModel *model) {
-    return model->is_changed && model->part < PART_TERMINAL && model->shown.name.size > 0;
+    return model->moves && model->part < PART_TERMINAL && model->shown.name.size > 0;
 }
 
 /* Views of the environment that show another relation: in the same transaction, so that readers see all of it at once.
@@ -145,13 +145,11 @@ static Status columns_of(const Publication *publication, const CampaignModel *mo
 static Status announce(Publication *publication, CampaignModelRecord *record, Error *err) {
     const CampaignModel *model = campaign_find_model(publication->campaign, record->model);
     DuckColumnVec columns = {0};
-    if (!model->is_changed) {
-        return OK;
-    }
-    record->put_schema = model->put.relation.schema;
-    record->put_name = model->put.relation.name;
+    SqlRelation put = model->moves ? model->put.relation : (SqlRelation){0};
+    record->put_schema = put.schema;
+    record->put_name = put.name;
     record->put_revision = model->put.revision;
-    bool is_recorded = model->put.relation.name.size == 0 || (model->part == PART_VIEW && model->put.is_there);
+    bool is_recorded = put.name.size == 0 || (model->part == PART_VIEW && model->put.is_there);
     if (is_recorded) {
         return OK;
     }
@@ -242,11 +240,41 @@ static Status check_places(const Publication *publication, Error *err) {
     for (size_t i = 0; i < snapshots.count; i++) {
         const Snapshot *snapshot = &snapshots.items[i];
         const CampaignModel *model = campaign_find_model(publication->campaign, snapshot->name);
-        bool is_taken = model != NULL && model->is_changed && model->part != PART_VIEW && snapshot->verified_at != 0 &&
+        bool is_taken = model != NULL && model->moves && model->part != PART_VIEW && snapshot->verified_at != 0 &&
                         str_equal(snapshot->physical_name, model->put.relation.name) &&
                         str_equal(snapshot->physical_schema, model->put.relation.schema);
         if (is_taken) {
             return refuse_moved(publication, snapshot->name, "was built elsewhere", err);
+        }
+    }
+    return OK;
+}
+
+static bool is_of_environment(const Publication *publication, const SnapshotIndex *index, const PointerVec *shown,
+                              const CampaignModel *model) {
+    const Pointer *end = shown->items + shown->count;
+    for (const Pointer *pointer = shown->items; pointer < end; pointer++) {
+        if (str_equal_fold(pointer->model, model->model->name)) {
+            Str owner = target_owner(index, pointer, end, model->put.relation);
+            return owner.size == 0 || str_equal(owner, publication->campaign->options.environment);
+        }
+    }
+    return true;
+}
+
+/* Of tables that are written in place: another environment may have come to show them. */
+static Status check_owners(const Publication *publication, Error *err) {
+    const Campaign *campaign = publication->campaign;
+    SnapshotVec snapshots = {0};
+    PointerVec shown = {0};
+    TRY(load_snapshots(publication, &snapshots, err));
+    TRY(state_load_all_pointers(campaign->state, publication->arena, &shown, err));
+    SnapshotIndex index = snapshot_index_create(&snapshots, publication->arena);
+    for (size_t i = 0; i < campaign->model_count; i++) {
+        const CampaignModel *model = &campaign->models[i];
+        if (campaign_model_has_rows(model) && !model->moves &&
+            !is_of_environment(publication, &index, &shown, model)) {
+            return refuse_moved(publication, model->model->name, "became another environment's", err);
         }
     }
     return OK;
@@ -376,7 +404,7 @@ static Status put_back(const Publication *publication, const CampaignModel *mode
 static Status revert_model(const Publication *publication, const CampaignModel *model, Error *err) {
     TRY(test_hook("campaign.replaced", err));
     TRY(check_unwritten(publication, model, err));
-    TRY(model->is_changed ? OK : put_back(publication, model, err));
+    TRY(model->moves ? OK : put_back(publication, model, err));
     return execute(publication,
                    str_format(publication->arena, "DROP TABLE " STR_FMT, STR_ARG(text_of(publication, model->before))),
                    err);
@@ -411,6 +439,7 @@ static Status move(StateStore *state, int64_t id, CampaignState from, CampaignSt
 
 static Status prepare(Publication *publication, Error *err) {
     TRY(check_pointers(publication, err));
+    TRY(check_owners(publication, err));
     if (publication->is_revert) {
         return check_old_versions(publication, err);
     }

@@ -69,9 +69,8 @@ static Status pair_rows(const TableDiffRun *run, ComparisonResult *result, Error
 }
 
 static bool is_same_relation(const TableDiffRequest *request) {
-    SqlRelation left = request->left, right = request->right;
-    return str_equal_fold(left.catalog, right.catalog) && str_equal_fold(left.schema, right.schema) &&
-           str_equal_fold(left.name, right.name) && str_equal(request->left_where, request->right_where);
+    return sql_relation_equal(request->left, request->right) &&
+           str_equal(request->left_where, request->right_where);
 }
 
 static Status compare_rows(const TableDiffRun *run, Error *err) {

@@ -1,7 +1,6 @@
 #include "run/targets.h"
 
 #include "plan/delivery.h"
-#include "plan/snapshot_index.h"
 #include "project/graph.h"
 #include "project/model_clock.h"
 #include "run/forward_only.h"
@@ -76,19 +75,20 @@ static const Pointer *next_shown(const Targets *targets, const Pointer *pointer)
     return is_last ? NULL : next;
 }
 
-/* Who owns a relation: prod where it shows it, else the environment that showed it first (spec 04 §2). An empty name:
- * nobody shows it. */
-static Str owner_of(const Targets *targets, const Model *model, const Snapshot *snapshot) {
-    for (const Pointer *pointer = first_shown(targets, model); pointer != NULL;
-         pointer = next_shown(targets, pointer)) {
-        const Snapshot *shown =
-            snapshot_index_find(&targets->index, pointer->model, pointer->fingerprint, pointer->revision);
-        if (shown != NULL && str_equal(shown->physical_schema, snapshot->physical_schema) &&
-            str_equal(shown->physical_name, snapshot->physical_name)) {
+Str target_owner(const SnapshotIndex *index, const Pointer *shown, const Pointer *end, SqlRelation relation) {
+    for (const Pointer *pointer = shown; pointer < end && str_equal_fold(pointer->model, shown->model); pointer++) {
+        const Snapshot *snapshot =
+            snapshot_index_find(index, pointer->model, pointer->fingerprint, pointer->revision);
+        if (snapshot != NULL && sql_relation_equal(relation_of_snapshot(snapshot), relation)) {
             return pointer->environment;
         }
     }
     return STR_EMPTY;
+}
+
+static Str owner_of(const Targets *targets, const Model *model, const Snapshot *snapshot) {
+    const Pointer *first = first_shown(targets, model), *end = targets->shown.items + targets->shown.count;
+    return first == NULL ? STR_EMPTY : target_owner(&targets->index, first, end, relation_of_snapshot(snapshot));
 }
 
 /* ---- One target. */
@@ -102,9 +102,7 @@ static SqlRelation relation_of_revision(const Targets *targets, const Model *mod
 }
 
 static bool is_relation_of(const Snapshot *snapshot, SqlRelation relation) {
-    SqlRelation other = relation_of_snapshot(snapshot);
-    return str_equal_fold(other.schema, relation.schema) && str_equal_fold(other.name, relation.name) &&
-           str_equal_fold(other.catalog, relation.catalog);
+    return sql_relation_equal(relation_of_snapshot(snapshot), relation);
 }
 
 /* May the version be recorded with this number and this relation? Not when the number stands for another relation, and

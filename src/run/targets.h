@@ -2,6 +2,7 @@
 #ifndef INTERLACE_RUN_TARGETS_H
 #define INTERLACE_RUN_TARGETS_H
 
+#include "plan/snapshot_index.h"
 #include "plan/window_plan.h"
 #include "run/relations.h"
 #include "run/session.h"
@@ -57,6 +58,11 @@ RelationMap relation_map_from_targets(const Plan *plan, const BuildTarget *targe
 /* The model reads what its earlier windows have written: as `this` or `cursor`, or, of an external table, by its name.
  */
 bool target_reads_itself(const Model *model, const BuildTarget *target);
+
+/* Who owns a relation: prod where it shows it, else the environment that showed it first (spec 04 §2). `shown` is the
+ * first of its model's pointers among those that state_load_all_pointers gives, `end` behind the last of all. Empty:
+ * nobody shows it. */
+Str target_owner(const SnapshotIndex *index, const Pointer *shown, const Pointer *end, SqlRelation relation);
 
 LedgerKey ledger_key(const Model *model, SqlRelation relation);
 

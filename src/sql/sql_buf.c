@@ -28,6 +28,10 @@ void sql_relation(StrBuf *sql, SqlRelation relation) {
     sql_identifier(sql, relation.name);
 }
 
+bool sql_relation_equal(SqlRelation a, SqlRelation b) {
+    return str_equal_fold(a.catalog, b.catalog) && str_equal_fold(a.schema, b.schema) && str_equal_fold(a.name, b.name);
+}
+
 Str sql_dotted_name(SqlRelation relation, Arena *arena) {
     const Str parts[] = {relation.catalog, relation.schema, relation.name};
     size_t first = relation.catalog.size > 0 ? 0 : relation.schema.size > 0 ? 1 : 2;

@@ -8,6 +8,7 @@ typedef struct SqlRelation {
     Str catalog, schema, name; /* empty catalog or schema: left out */
 } SqlRelation;
 
+bool sql_relation_equal(SqlRelation a, SqlRelation b); /* but for the case of letters */
 void sql_identifier(StrBuf *sql, Str name);           /* "na""me" */
 void sql_relation(StrBuf *sql, SqlRelation relation); /* "schema"."name" */
 /* catalog.schema.name without quotes, as people are told it. */

@@ -30,7 +30,7 @@ typedef struct CampaignModelRecord {
     Str engine;
     Str schema, name;         /* the relation that the environment showed; empty: none of its own */
     Str audited;              /* content of the audit relation when it was sealed; empty: not yet */
-    Str put_schema, put_name; /* where a publication of another version put its rows; empty: nowhere yet, or in place */
+    Str put_schema, put_name; /* where a publication put the rows, if not in place; else empty */
     int64_t put_revision;
 } CampaignModelRecord;
 DEFINE_VEC(CampaignModelRecordVec, campaign_model_record_vec, CampaignModelRecord)
@@ -70,7 +70,7 @@ MUST_CHECK Status state_plan_put(StateStore *store, Str id, Str options_json, Er
 /* SelectionError: it is not known. */
 MUST_CHECK Status state_plan_find(StateStore *store, Str id, Arena *arena, Str *options_json_out, Error *err);
 
-/* Where a publication that is about to begin puts the rows of other versions: put_schema, put_name and put_revision.
+/* Where a publication that is about to begin puts rows that it does not put in place: put_schema, put_name and put_revision.
  * Fenced by the lock `apply`. */
 MUST_CHECK Status state_campaign_put_places(StateStore *store, StateLock *lock, int64_t id,
                                             const CampaignModelRecordVec *models, Error *err);
