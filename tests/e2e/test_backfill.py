@@ -50,6 +50,7 @@ class Shop:
     def __init__(self, project, database="data/wh.duckdb", keys=""):
         self.project, self.is_lake = project, database.startswith("ducklake:")
         self.warehouse = project.root / database  # of a file
+        self.environment = "prod"
         project.env["INTERLACE_NOW"] = NOW
         project.write(
             {
@@ -75,17 +76,15 @@ class Shop:
         """The discounts since August were twice as high."""
         self.change("UPDATE orders SET discount = discount * 2 WHERE ordered_at >= TIMESTAMP '2026-08-01'")
 
-    def rows(self):
-        """What readers of prod see."""
+    def rows(self, environment=None):
+        """What readers of the environment see."""
+        of = environment or self.environment
+        texts = {name: f"SELECT * FROM {name} ORDER BY {order}" for name, order in TABLES.items()}
         if self.is_lake:
-            return {
-                name: self.project.query(f"SELECT * FROM {name} ORDER BY {order}") for name, order in TABLES.items()
-            }
+            return {name: self.project.query(text, env=of) for name, text in texts.items()}
         with duckdb.connect(str(self.warehouse), read_only=True) as connection:
-            return {
-                name: connection.execute(f"SELECT * FROM {name} ORDER BY {order}").fetchall()
-                for name, order in TABLES.items()
-            }
+            connection.execute(f"USE {'main' if of == 'prod' else of + '__main'}")
+            return {name: connection.execute(text).fetchall() for name, text in texts.items()}
 
     def is_like(self, rows):
         """The same as read from a DuckDB file, in the spelling of `query --json`."""
@@ -96,7 +95,7 @@ class Shop:
         return self.rows() == {name: [spelled(row) for row in table] for name, table in rows.items()}
 
     def start(self, *args, **options):
-        return self.project.ok("backfill", "start", *ALL, "--json", *args, **options).json
+        return self.project.ok("backfill", "start", "-e", self.environment, *ALL, "--json", *args, **options).json
 
     def state(self, campaign=1):
         return self.project.ok("backfill", "status", campaign, "--json").json["state"]
@@ -126,7 +125,7 @@ class Shop:
         states = ("audited", "published") if verb == "publish" else ("published", "reverted")
         rows = self.rows()
         assert rows in (before, after)
-        changes = self.project.ok("plan", "--json").json["changes"]  # which recovers
+        changes = self.project.ok("plan", "-e", self.environment, "--json").json["changes"]  # which recovers
         state = self.state()
         assert state in states
         assert self.rows() == rows == (after if state == states[1] else before)
@@ -134,7 +133,7 @@ class Shop:
         if state == states[0]:
             self.project.ok("backfill", verb, 1)
             assert self.rows() == after
-        told = self.project.ok("changes", "--json", "--model", "top_shops").json
+        told = self.project.ok("changes", "--json", "-e", self.environment, "--model", "top_shops").json
         assert [change["kind"] for change in told] == {"publish": ["publication"], "revert": ["revert", "publication"]}[
             verb
         ]
