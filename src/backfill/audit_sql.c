@@ -7,34 +7,83 @@
 
 /* ---- Sides. */
 
-Str audit_sql_side(const AuditSql *audit, AuditSide side, Arena *arena) {
-    AUTO(strbuf) StrBuf sql = {0};
-    const ComparedSide *rows = side == AUDIT_OLD ? &audit->comparison->left : &audit->comparison->right;
-    bool has_windows = audit->buckets.time_column.size > 0;
-    strbuf_format(&sql, "CREATE OR REPLACE TEMP TABLE %s AS SELECT ", SIDE_TABLE(side));
-    if (has_windows) {
-        const AuditBuckets *buckets = &audit->buckets;
-        wall_bucket(&sql, buckets->time_column, buckets->grain, 1, buckets->origin, buckets->zone);
+/* What a row is grouped by at first. The buckets of dates are made of the few days there are, not of each row. */
+static void append_group(StrBuf *sql, const AuditBuckets *buckets, Str column) {
+    if (buckets->time_column.size == 0) {
+        strbuf_text(sql, "NULL::TIMESTAMP");
+    } else if (buckets->is_date) {
+        sql_identifier(sql, column);
     } else {
-        strbuf_text(&sql, "NULL::TIMESTAMP");
+        wall_bucket(sql, column, buckets->grain, 1, buckets->origin, buckets->zone);
     }
-    strbuf_text(&sql, " AS w, count(*) AS n");
+    strbuf_text(sql, " AS w");
+}
+
+/* p3, s3, … of the columns that `name` gives. */
+static void append_figures(StrBuf *sql, const AuditSql *audit, Str (*name)(const AuditSql *, size_t, Arena *)) {
+    AUTO(arena) Arena *arena = arena_create();
     for (size_t i = 0; i < audit->columns->count; i++) {
-        strbuf_text(&sql, ", count(");
-        sql_identifier(&sql, audit->columns->items[i].name);
-        strbuf_format(&sql, ") AS p%zu", i);
+        Str column = name(audit, i, arena);
+        strbuf_text(sql, ", count(");
+        sql_identifier(sql, column);
+        strbuf_format(sql, ") AS p%zu", i);
         if (audit->columns->items[i].is_number) {
-            strbuf_text(&sql, ", sum(");
-            sql_identifier(&sql, audit->columns->items[i].name);
-            strbuf_format(&sql, ") AS s%zu", i);
+            strbuf_text(sql, ", sum(");
+            sql_identifier(sql, column);
+            strbuf_format(sql, ") AS s%zu", i);
         }
     }
-    strbuf_text(&sql, "\nFROM ");
-    sql_relation(&sql, rows->relation);
-    if (rows->where.size > 0) {
-        strbuf_format(&sql, "\nWHERE (" STR_FMT ")", STR_ARG(rows->where));
+}
+
+static Str name_of_column(const AuditSql *audit, size_t index, Arena *arena) {
+    (void)arena;
+    return audit->columns->items[index].name;
+}
+
+static Str name_in_pair(const AuditSql *audit, size_t index, Arena *arena) {
+    (void)audit;
+    return str_format(arena, "l%zu", index);
+}
+
+/* Of the groups, which follow behind FROM: a window each. */
+static void append_windows(StrBuf *sql, const AuditSql *audit, AuditSide side) {
+    const AuditBuckets *buckets = &audit->buckets;
+    strbuf_format(sql, "CREATE OR REPLACE TEMP TABLE %s AS SELECT ", SIDE_TABLE(side));
+    if (buckets->is_date) {
+        wall_bucket(sql, STR("w"), buckets->grain, 1, buckets->origin, buckets->zone);
+    } else {
+        strbuf_text(sql, "w");
     }
-    strbuf_text(&sql, has_windows ? "\nGROUP BY 1" : "");
+    strbuf_text(sql, " AS w, sum(n) AS n");
+    for (size_t i = 0; i < audit->columns->count; i++) {
+        strbuf_format(sql, ", sum(p%zu) AS p%zu", i, i);
+        if (audit->columns->items[i].is_number) {
+            strbuf_format(sql, ", sum(s%zu) AS s%zu", i, i);
+        }
+    }
+    strbuf_text(sql, "\nFROM ");
+}
+
+Str audit_sql_side(const AuditSql *audit, AuditSide side, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    append_windows(&sql, audit, side);
+    strbuf_text(&sql, "(SELECT ");
+    append_group(&sql, &audit->buckets, audit->buckets.time_column);
+    strbuf_text(&sql, ", count(*) AS n");
+    append_figures(&sql, audit, name_of_column);
+    strbuf_text(&sql, "\nFROM ");
+    sql_relation(&sql, side == AUDIT_OLD ? audit->comparison->left.relation : audit->comparison->right.relation);
+    if (side == AUDIT_OLD && audit->replaced.size > 0) {
+        strbuf_format(&sql, "\nWHERE (" STR_FMT ")", STR_ARG(audit->replaced));
+    }
+    strbuf_text(&sql, "\nGROUP BY 1)\nGROUP BY 1");
+    return strbuf_copy(&sql, arena);
+}
+
+Str audit_sql_old_of_pairs(const AuditSql *audit, Arena *arena) {
+    AUTO(strbuf) StrBuf sql = {0};
+    append_windows(&sql, audit, AUDIT_OLD);
+    strbuf_text(&sql, PAIR_TABLE " WHERE n > 0\nGROUP BY 1");
     return strbuf_copy(&sql, arena);
 }
 
@@ -100,7 +149,8 @@ static double magnitude(Str sum) {
     return sum.size > 0 && str_to_double(sum, &number) && number == number ? (number < 0 ? -number : number) : 0;
 }
 
-/* Of a pair: as append_move, with the totals known. Without a measure, how many values differ. */
+/* Of a pair: as append_move, with the totals as far as they are known (of an audit by key the old ones come of the
+ * pairs). Without a measure, how many values differ. */
 static void append_pair_move(StrBuf *sql, const AuditSql *audit) {
     size_t first = audit->comparison->key_count, count = 0;
     for (size_t i = first; i < audit->columns->count; i++) {
@@ -124,7 +174,7 @@ static void append_pair_move(StrBuf *sql, const AuditSql *audit) {
 }
 
 /* Each pair, once: whether a side has it, its values, which of them differ, and how far it moved. */
-static void append_pairs(StrBuf *sql, const AuditSql *audit, int64_t limit) {
+static void append_pairs(StrBuf *sql, const AuditSql *audit, int64_t most) {
     size_t first = audit->comparison->key_count;
     strbuf_text(sql, "SELECT l.here AS l_here, r.here AS r_here");
     for (size_t i = 0; i < audit->columns->count; i++) {
@@ -138,8 +188,8 @@ static void append_pairs(StrBuf *sql, const AuditSql *audit, int64_t limit) {
     strbuf_text(sql, ", ");
     append_pair_move(sql, audit);
     strbuf_text(sql, " AS move");
-    comparison_append_pairs(sql, audit->comparison);
-    strbuf_format(sql, "\nLIMIT %lld", (long long)limit);
+    comparison_append_pairs(sql, audit->comparison, audit->is_by_key ? "RIGHT JOIN" : "FULL JOIN");
+    strbuf_format(sql, "\nLIMIT %lld", (long long)most + 1);
 }
 
 static void append_differs(StrBuf *sql, const AuditSql *audit) {
@@ -153,7 +203,7 @@ static void append_differs(StrBuf *sql, const AuditSql *audit) {
 static void append_moved_sample(StrBuf *sql, const AuditSql *audit) {
     size_t keys = audit->comparison->key_count;
     strbuf_text(sql, ", arg_min({'kind': CASE WHEN l_here IS NULL THEN 'added' WHEN r_here IS NULL THEN 'removed' "
-                     "ELSE 'changed' END");
+                     "ELSE 'changed' END, 'move': move");
     for (size_t i = 0; i < audit->columns->count; i++) {
         if (i < keys) {
             strbuf_format(sql, ", 'a%zu': CASE WHEN l_here THEN l%zu ELSE r%zu END", i, i, i);
@@ -178,11 +228,17 @@ static void append_distinct_keys(StrBuf *sql, size_t keys, const char *side, con
     strbuf_format(sql, ")) FILTER (WHERE %s_here IS NULL) AS %s_keys", other, side);
 }
 
-Str audit_sql_pair(const AuditSql *audit, int64_t rows_old, int64_t rows_new, Arena *arena) {
+Str audit_sql_pair(const AuditSql *audit, int64_t most, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
     size_t keys = audit->comparison->key_count;
-    strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE " PAIR_TABLE
-                      " AS SELECT count(*) AS pairs, count(*) FILTER (WHERE r_here IS NULL) AS l_only, "
+    strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE " PAIR_TABLE " AS SELECT ");
+    if (audit->is_by_key) {
+        append_group(&sql, &audit->buckets, name_in_pair(audit, audit->time_index, arena));
+        strbuf_text(&sql, ", count(l_here) AS n");
+        append_figures(&sql, audit, name_in_pair);
+        strbuf_text(&sql, ", ");
+    }
+    strbuf_text(&sql, "count(*) AS pairs, count(*) FILTER (WHERE r_here IS NULL) AS l_only, "
                       "count(*) FILTER (WHERE l_here IS NULL) AS r_only, count(*) FILTER (WHERE ");
     append_differs(&sql, audit);
     strbuf_text(&sql, ") AS changed");
@@ -193,16 +249,19 @@ Str audit_sql_pair(const AuditSql *audit, int64_t rows_old, int64_t rows_new, Ar
     }
     append_moved_sample(&sql, audit);
     strbuf_text(&sql, "\nFROM (");
-    append_pairs(&sql, audit, rows_old + rows_new + 1);
-    strbuf_char(&sql, ')');
+    append_pairs(&sql, audit, most);
+    strbuf_text(&sql, audit->is_by_key ? ")\nGROUP BY 1" : ")");
     return strbuf_copy(&sql, arena);
 }
 
 Str audit_sql_pair_result(const AuditSql *audit, Arena *arena) {
+    static const char *const counts[] = {"pairs", "l_only", "r_only", "changed", "l_keys", "r_keys"};
     AUTO(strbuf) StrBuf sql = {0};
-    strbuf_text(&sql, "SELECT pairs, l_only, r_only, changed, l_keys, r_keys");
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        strbuf_format(&sql, "%sCAST(coalesce(sum(%s), 0) AS BIGINT)", i == 0 ? "SELECT " : ", ", counts[i]);
+    }
     for (size_t i = audit->comparison->key_count; i < audit->columns->count; i++) {
-        strbuf_format(&sql, ", d%zu", i);
+        strbuf_format(&sql, ", CAST(coalesce(sum(d%zu), 0) AS BIGINT)", i);
     }
     strbuf_text(&sql, " FROM " PAIR_TABLE);
     return strbuf_copy(&sql, arena);
@@ -210,10 +269,15 @@ Str audit_sql_pair_result(const AuditSql *audit, Arena *arena) {
 
 Str audit_sql_moved_keys(const AuditSql *audit, Arena *arena) {
     AUTO(strbuf) StrBuf sql = {0};
+    size_t keys = audit->comparison->key_count;
     strbuf_text(&sql, "SELECT x.kind");
     for (size_t i = 0; i < audit->columns->count; i++) {
-        strbuf_format(&sql, i < audit->comparison->key_count ? ", x.a%zu" : ", x.a%zu, x.b%zu", i, i);
+        strbuf_format(&sql, i < keys ? ", x.a%zu" : ", x.a%zu, x.b%zu", i, i);
     }
-    strbuf_text(&sql, " FROM (SELECT unnest(moved) AS x FROM " PAIR_TABLE ")");
+    strbuf_text(&sql, " FROM (SELECT unnest(moved) AS x FROM " PAIR_TABLE ")\nORDER BY x.move DESC");
+    for (size_t i = 0; i < keys; i++) {
+        strbuf_format(&sql, ", x.a%zu", i);
+    }
+    strbuf_format(&sql, " LIMIT %d", AUDIT_MOVED_MAX);
     return strbuf_copy(&sql, arena);
 }

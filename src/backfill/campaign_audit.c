@@ -29,6 +29,10 @@ static int64_t number_at(const DuckRows *rows, size_t column) {
 
 /* ---- What is compared. */
 
+static bool has_key(const AuditRun *run) {
+    return run->model->model->key.count > 0 && run->comparison.missing_keys.count == 0;
+}
+
 static ComparisonOptions comparison_options(const CampaignModel *model) {
     return (ComparisonOptions){.key = &model->model->key, .without = &model->model->clock_columns};
 }
@@ -49,10 +53,31 @@ static void list_columns(AuditRun *run) {
     }
 }
 
+static void set_buckets(AuditRun *run) {
+    const CampaignModel *model = run->model;
+    bool is_found = false;
+    if (model->part != PART_WINDOWED) {
+        return;
+    }
+    run->sql.buckets = (AuditBuckets){.time_column = model->model->time_column,
+                                      .grain = model->target.grain,
+                                      .origin = interval_set_hull(&model->windows).start,
+                                      .zone = run->campaign->zone};
+    for (size_t i = 0; i < run->comparison.columns.count && !is_found; i++) {
+        const ComparedColumn *column = &run->comparison.columns.items[i];
+        is_found = str_equal_fold(column->name, model->model->time_column);
+        if (is_found) {
+            run->sql.time_index = i;
+            run->sql.buckets.is_date =
+                str_equal(column->left_type, STR("DATE")) && str_equal(column->right_type, STR("DATE"));
+        }
+    }
+    run->sql.is_by_key = is_found && has_key(run); /* keys of the new side are unique: its batches saw to that */
+}
+
 static Status prepare(AuditRun *run, Error *err) {
     const CampaignModel *model = run->model;
-    ComparedSide left = {.relation = model->target.relation,
-                         .where = campaign_replaced_condition(run->campaign, model, run->arena)};
+    ComparedSide left = {.relation = model->target.relation};
     ComparedSide right = {.relation = model->audit};
     ComparisonOptions options = comparison_options(model);
     bool exists = false;
@@ -60,21 +85,22 @@ static Status prepare(AuditRun *run, Error *err) {
     TRY(engine_relation_columns(run->campaign->connection, right.relation, run->arena, &exists, &right.columns, err));
     TRY(comparison_make(&left, &right, &options, run->arena, &run->comparison, err));
     list_columns(run);
-    run->sql = (AuditSql){.comparison = &run->comparison, .columns = &run->audit->columns};
-    if (model->part == PART_WINDOWED) {
-        run->sql.buckets = (AuditBuckets){.time_column = model->model->time_column,
-                                          .grain = model->target.grain,
-                                          .origin = interval_set_hull(&model->windows).start,
-                                          .zone = run->campaign->zone};
+    run->sql = (AuditSql){.comparison = &run->comparison,
+                          .columns = &run->audit->columns,
+                          .replaced = campaign_replaced_condition(run->campaign, model, run->arena)};
+    set_buckets(run);
+    if (!run->sql.is_by_key) {
+        run->comparison.left.where = run->sql.replaced;
     }
     return OK;
 }
 
 /* ---- Figures. */
 
-static Status read_totals(const AuditRun *run, AuditSide side, Error *err) {
+/* `side_sql` makes what they are read from. */
+static Status read_totals(const AuditRun *run, AuditSide side, Str side_sql, Error *err) {
     DuckRows rows;
-    TRY(engine_execute_own(run->campaign->connection, audit_sql_side(&run->sql, side, run->arena), err));
+    TRY(engine_execute_own(run->campaign->connection, side_sql, err));
     TRY(ask(run, audit_sql_totals(&run->sql, side, run->arena), &rows, err));
     size_t cell = 0;
     *(side == AUDIT_OLD ? &run->audit->rows_old : &run->audit->rows_new) = number_at(&rows, cell++);
@@ -88,16 +114,12 @@ static Status read_totals(const AuditRun *run, AuditSide side, Error *err) {
     return OK;
 }
 
-static bool has_key(const AuditRun *run) {
-    return run->model->model->key.count > 0 && run->comparison.missing_keys.count == 0;
-}
-
 /* `is_unique_out` false: keys repeat, and nothing was read. */
 static Status read_pairs(const AuditRun *run, bool *is_unique_out, Error *err) {
     ModelAudit *audit = run->audit;
     DuckRows rows;
-    TRY(engine_execute_own(run->campaign->connection,
-                           audit_sql_pair(&run->sql, audit->rows_old, audit->rows_new, run->arena), err));
+    Str sql = audit_sql_pair(&run->sql, audit->rows_old + audit->rows_new, run->arena);
+    TRY(engine_execute_own(run->campaign->connection, sql, err));
     TRY(ask(run, audit_sql_pair_result(&run->sql, run->arena), &rows, err));
     ComparisonResult result = {.pairs = number_at(&rows, 0),
                                .left_only = number_at(&rows, 1),
@@ -105,7 +127,8 @@ static Status read_pairs(const AuditRun *run, bool *is_unique_out, Error *err) {
                                .changed = number_at(&rows, 3),
                                .left_keys = number_at(&rows, 4),
                                .right_keys = number_at(&rows, 5)};
-    *is_unique_out = comparison_is_unique(&result, audit->rows_old, audit->rows_new);
+    int64_t rows_old = run->sql.is_by_key ? result.pairs - result.right_only : audit->rows_old;
+    *is_unique_out = comparison_is_unique(&result, rows_old, audit->rows_new);
     if (!*is_unique_out) {
         return OK;
     }
@@ -120,13 +143,17 @@ static Status read_pairs(const AuditRun *run, bool *is_unique_out, Error *err) {
 
 /* In one transaction, so that the figures are of the same rows. */
 static Status read_figures(const AuditRun *run, bool *is_paired_out, Error *err) {
-    TRY(read_totals(run, AUDIT_OLD, err));
-    TRY(read_totals(run, AUDIT_NEW, err));
+    const AuditSql *sql = &run->sql;
+    TRY(read_totals(run, AUDIT_NEW, audit_sql_side(sql, AUDIT_NEW, run->arena), err));
+    TRY(sql->is_by_key ? read_pairs(run, is_paired_out, err) : OK);
+    Str old = *is_paired_out ? audit_sql_old_of_pairs(sql, run->arena) : audit_sql_side(sql, AUDIT_OLD, run->arena);
+    TRY(read_totals(run, AUDIT_OLD, old, err));
+    TRY(has_key(run) && !sql->is_by_key ? read_pairs(run, is_paired_out, err) : OK);
     if (run->model->part == PART_WINDOWED) {
-        TRY(ask(run, audit_sql_windows(&run->sql, false, run->arena), &run->audit->windows, err));
-        TRY(ask(run, audit_sql_windows(&run->sql, true, run->arena), &run->audit->moved_windows, err));
+        TRY(ask(run, audit_sql_windows(sql, false, run->arena), &run->audit->windows, err));
+        TRY(ask(run, audit_sql_windows(sql, true, run->arena), &run->audit->moved_windows, err));
     }
-    return has_key(run) ? read_pairs(run, is_paired_out, err) : OK;
+    return OK;
 }
 
 /* Rows without a key, or whose key repeats. */
@@ -135,7 +162,7 @@ static Status compare_multisets(const AuditRun *run, Error *err) {
     TableDiffRequest request = {
         .left = run->comparison.left.relation,
         .right = run->comparison.right.relation,
-        .left_where = run->comparison.left.where,
+        .left_where = run->sql.replaced,
         .options = comparison_options(run->model),
     };
     TRY(table_diff_run(run->campaign->connection, &request, run->arena, &diff, err));

@@ -58,8 +58,8 @@ void campaign_take_target(Campaign *campaign, CampaignModel *model, const BuildT
     model->is_changed = is_changed(campaign, model->model);
     model->moves = model->is_changed || is_placed_anew(campaign, model, decided);
     if (model->moves && shown != NULL) {
-        bool goes_on = model->task->history != NULL ||
-                       (!model->is_changed && strategy_is_accumulating(model->model->strategy));
+        bool goes_on =
+            model->task->history != NULL || (!model->is_changed && strategy_is_accumulating(model->model->strategy));
         model->target.relation = relation_of_snapshot(shown);
         model->target.revision = shown->revision;
         model->target.is_there = is_there(campaign, shown);

@@ -9,8 +9,8 @@
 void campaign_read_histories(Campaign *campaign);
 
 /* The target of a model as it was decided, in its two parts: what is shown, and where publication puts the rows. That
- * is another relation, too, where the shown one belongs to another environment (copy-on-write, spec 04 §2), and of views
- * over such. */
+ * is another relation, too, where the shown one belongs to another environment (copy-on-write, spec 04 §2), and of
+ * views over such. */
 void campaign_take_target(Campaign *campaign, CampaignModel *model, const BuildTarget *decided);
 
 /* Of a changed one that cannot take part; else it is noted that it has changed. Upstreams come first. */

@@ -48,8 +48,8 @@ static Status replace_whole(const Publication *publication, const CampaignModel 
 
 /* What is shown keeps its table: then there are no rows to be kept, and the relation only says that it was done. */
 static Status keep_replaced(const Publication *publication, const CampaignModel *model, Error *err) {
-    Str condition = model->moves ? STR("false")
-                                 : campaign_replaced_condition(publication->campaign, model, publication->arena);
+    Str condition =
+        model->moves ? STR("false") : campaign_replaced_condition(publication->campaign, model, publication->arena);
     return execute(publication,
                    str_format(publication->arena,
                               "CREATE TABLE " STR_FMT " AS SELECT * FROM " STR_FMT " WHERE " STR_FMT,
@@ -272,8 +272,7 @@ static Status check_owners(const Publication *publication, Error *err) {
     SnapshotIndex index = snapshot_index_create(&snapshots, publication->arena);
     for (size_t i = 0; i < campaign->model_count; i++) {
         const CampaignModel *model = &campaign->models[i];
-        if (campaign_model_has_rows(model) && !model->moves &&
-            !is_of_environment(publication, &index, &shown, model)) {
+        if (campaign_model_has_rows(model) && !model->moves && !is_of_environment(publication, &index, &shown, model)) {
             return refuse_moved(publication, model->model->name, "became another environment's", err);
         }
     }

@@ -234,8 +234,9 @@ static void interrupt_by_the_engine(Fixture *f, const char *query) {
 
 static void an_interrupt_that_nobody_asked_for_tells_its_cause(void **state) {
     Fixture *f = *state;
-    interrupt_by_the_engine(f, "SELECT CASE WHEN range < 300000 THEN 1 ELSE CAST('not a ' || range AS INTEGER) END AS v "
-                               "FROM range(300001)");
+    interrupt_by_the_engine(f,
+                            "SELECT CASE WHEN range < 300000 THEN 1 ELSE CAST('not a ' || range AS INTEGER) END AS v "
+                            "FROM range(300001)");
     assert_contains(f->err.message, "not a 300000");
     interrupt_by_the_engine(f, "FROM range(300000)");
     assert_contains(f->err.message, "does not tell why");

@@ -135,9 +135,9 @@ static Status drain(DuckStream *stream, Error *err) {
     }
 }
 
-/* A query that fails in one of the engine's threads has its other ones interrupted, and a reader that comes late is told
- * of that in place of the cause. Nobody asked for it, so it is no interrupt; the query is run once more for what it
- * fails of. A failed transaction cannot be asked. */
+/* A query that fails in one of the engine's threads has its other ones interrupted, and a reader that comes late is
+ * told of that in place of the cause. Nobody asked for it, so it is no interrupt; the query is run once more for what
+ * it fails of. A failed transaction cannot be asked. */
 static Status find_cause(DuckStream *stream, Error *err) {
     bool can_ask = stream->connection->transaction == TRANSACTION_NONE;
     bool is_found = can_ask && failed(drain(stream, err)) && err->kind != ERROR_INTERRUPTED;

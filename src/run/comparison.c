@@ -324,10 +324,10 @@ static void append_side(StrBuf *sql, const Comparison *comparison, const Compare
  * LIMIT, which streams, keeps a key with a million rows on both sides from making a billion. Keys that only one side
  * has are counted for the same reason. */
 
-void comparison_append_pairs(StrBuf *sql, const Comparison *comparison) {
+void comparison_append_pairs(StrBuf *sql, const Comparison *comparison, const char *join) {
     strbuf_text(sql, "\nFROM ");
     append_side(sql, comparison, &comparison->left);
-    strbuf_text(sql, " AS l\nFULL JOIN ");
+    strbuf_format(sql, " AS l\n%s ", join);
     append_side(sql, comparison, &comparison->right);
     strbuf_text(sql, " AS r\nON ");
     append_key_match(sql, comparison);
@@ -346,7 +346,7 @@ Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t ri
     }
     strbuf_text(&sql, ", 0 AS matched, 0 AS repeated_keys\nFROM (");
     append_joined(&sql, comparison);
-    comparison_append_pairs(&sql, comparison);
+    comparison_append_pairs(&sql, comparison, "FULL JOIN");
     strbuf_format(&sql, "\nLIMIT %lld)", (long long)left_count + (long long)right_count + 1);
     return strbuf_copy(&sql, arena);
 }

@@ -60,9 +60,9 @@ Str comparison_pair(const Comparison *comparison, int64_t left_count, int64_t ri
  * in the order of its values. */
 Str comparison_pair_repeated(const Comparison *comparison, Arena *arena);
 
-/* Parts for statements of one's own over such pairs. " FROM … AS l FULL JOIN … AS r ON …": l.here and r.here say that
- * the side has a row, l.c3 and r.c3 are its fourth column of `columns`. */
-void comparison_append_pairs(StrBuf *sql, const Comparison *comparison);
+/* Parts for statements of one's own over such pairs. " FROM … AS l FULL JOIN … AS r ON …", with whichever join: l.here
+ * and r.here say that the side has a row, l.c3 and r.c3 are its fourth column of `columns`. */
+void comparison_append_pairs(StrBuf *sql, const Comparison *comparison, const char *join);
 /* Whether the two sides of a column differ. */
 void comparison_append_differs(StrBuf *sql, const Comparison *comparison, size_t column);
 /* BIGINT, DOUBLE, DECIMAL(18,2) … */

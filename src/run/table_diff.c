@@ -69,8 +69,7 @@ static Status pair_rows(const TableDiffRun *run, ComparisonResult *result, Error
 }
 
 static bool is_same_relation(const TableDiffRequest *request) {
-    return sql_relation_equal(request->left, request->right) &&
-           str_equal(request->left_where, request->right_where);
+    return sql_relation_equal(request->left, request->right) && str_equal(request->left_where, request->right_where);
 }
 
 static Status compare_rows(const TableDiffRun *run, Error *err) {

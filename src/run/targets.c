@@ -77,8 +77,7 @@ static const Pointer *next_shown(const Targets *targets, const Pointer *pointer)
 
 Str target_owner(const SnapshotIndex *index, const Pointer *shown, const Pointer *end, SqlRelation relation) {
     for (const Pointer *pointer = shown; pointer < end && str_equal_fold(pointer->model, shown->model); pointer++) {
-        const Snapshot *snapshot =
-            snapshot_index_find(index, pointer->model, pointer->fingerprint, pointer->revision);
+        const Snapshot *snapshot = snapshot_index_find(index, pointer->model, pointer->fingerprint, pointer->revision);
         if (snapshot != NULL && sql_relation_equal(relation_of_snapshot(snapshot), relation)) {
             return pointer->environment;
         }

@@ -9,8 +9,8 @@ typedef struct SqlRelation {
 } SqlRelation;
 
 bool sql_relation_equal(SqlRelation a, SqlRelation b); /* but for the case of letters */
-void sql_identifier(StrBuf *sql, Str name);           /* "na""me" */
-void sql_relation(StrBuf *sql, SqlRelation relation); /* "schema"."name" */
+void sql_identifier(StrBuf *sql, Str name);            /* "na""me" */
+void sql_relation(StrBuf *sql, SqlRelation relation);  /* "schema"."name" */
 /* catalog.schema.name without quotes, as people are told it. */
 Str sql_dotted_name(SqlRelation relation, Arena *arena);
 void sql_literal(StrBuf *sql, Str text); /* 'te''xt' */

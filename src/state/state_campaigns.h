@@ -70,8 +70,8 @@ MUST_CHECK Status state_plan_put(StateStore *store, Str id, Str options_json, Er
 /* SelectionError: it is not known. */
 MUST_CHECK Status state_plan_find(StateStore *store, Str id, Arena *arena, Str *options_json_out, Error *err);
 
-/* Where a publication that is about to begin puts rows that it does not put in place: put_schema, put_name and put_revision.
- * Fenced by the lock `apply`. */
+/* Where a publication that is about to begin puts rows that it does not put in place: put_schema, put_name and
+ * put_revision. Fenced by the lock `apply`. */
 MUST_CHECK Status state_campaign_put_places(StateStore *store, StateLock *lock, int64_t id,
                                             const CampaignModelRecordVec *models, Error *err);
 
