@@ -176,12 +176,13 @@ static void append_pair_move(StrBuf *sql, const AuditSql *audit) {
 /* Each pair, once: whether a side has it, its values, which of them differ, and how far it moved. */
 static void append_pairs(StrBuf *sql, const AuditSql *audit, int64_t most) {
     size_t first = audit->comparison->key_count;
-    strbuf_text(sql, "SELECT l.here AS l_here, r.here AS r_here");
+    const char *right_here = audit->is_by_key ? "true" : "r.here"; /* each of its pairs has a right side */
+    strbuf_format(sql, "SELECT l.here AS l_here, %s AS r_here", right_here);
     for (size_t i = 0; i < audit->columns->count; i++) {
         strbuf_format(sql, ", l.c%zu AS l%zu, r.c%zu AS r%zu", i, i, i, i);
     }
     for (size_t i = first; i < audit->columns->count; i++) {
-        strbuf_text(sql, ", l.here AND r.here AND (");
+        strbuf_format(sql, ", l.here AND %s AND (", right_here);
         comparison_append_differs(sql, audit->comparison, i);
         strbuf_format(sql, ") AS d%zu", i);
     }
@@ -242,7 +243,11 @@ Str audit_sql_pair(const AuditSql *audit, int64_t most, Arena *arena) {
                       "count(*) FILTER (WHERE l_here IS NULL) AS r_only, count(*) FILTER (WHERE ");
     append_differs(&sql, audit);
     strbuf_text(&sql, ") AS changed");
-    append_distinct_keys(&sql, keys, "l", "r");
+    if (audit->is_by_key) {
+        strbuf_text(&sql, ", 0 AS l_keys");
+    } else {
+        append_distinct_keys(&sql, keys, "l", "r");
+    }
     append_distinct_keys(&sql, keys, "r", "l");
     for (size_t i = keys; i < audit->columns->count; i++) {
         strbuf_format(&sql, ", count(*) FILTER (WHERE d%zu) AS d%zu", i, i);
