@@ -7,14 +7,11 @@
 
 /* ---- Sides. */
 
-/* What a row is grouped by at first. The buckets of dates are made of the few days there are, not of each row. */
 static void append_group(StrBuf *sql, const AuditBuckets *buckets, Str column) {
     if (buckets->time_column.size == 0) {
         strbuf_text(sql, "NULL::TIMESTAMP");
-    } else if (buckets->is_date) {
-        sql_identifier(sql, column);
     } else {
-        wall_bucket(sql, column, buckets->grain, 1, buckets->origin, buckets->zone);
+        wall_group(sql, column, buckets->grain, buckets->origin, buckets->zone);
     }
     strbuf_text(sql, " AS w");
 }
@@ -49,7 +46,7 @@ static Str name_in_pair(const AuditSql *audit, size_t index, Arena *arena) {
 static void append_windows(StrBuf *sql, const AuditSql *audit, AuditSide side) {
     const AuditBuckets *buckets = &audit->buckets;
     strbuf_format(sql, "CREATE OR REPLACE TEMP TABLE %s AS SELECT ", SIDE_TABLE(side));
-    if (buckets->is_date) {
+    if (buckets->time_column.size > 0) {
         wall_bucket(sql, STR("w"), buckets->grain, 1, buckets->origin, buckets->zone);
     } else {
         strbuf_text(sql, "w");

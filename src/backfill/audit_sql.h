@@ -29,7 +29,6 @@ DEFINE_VEC(AuditColumnVec, audit_column_vec, AuditColumn)
 /* How rows fall into windows. */
 typedef struct AuditBuckets {
     Str time_column; /* empty: none, all rows are one */
-    bool is_date;    /* on both sides */
     Grain grain;
     WallUs origin; /* a boundary */
     const Zone *zone;

@@ -64,13 +64,8 @@ static void set_buckets(AuditRun *run) {
                                       .origin = interval_set_hull(&model->windows).start,
                                       .zone = run->campaign->zone};
     for (size_t i = 0; i < run->comparison.columns.count && !is_found; i++) {
-        const ComparedColumn *column = &run->comparison.columns.items[i];
-        is_found = str_equal_fold(column->name, model->model->time_column);
-        if (is_found) {
-            run->sql.time_index = i;
-            run->sql.buckets.is_date =
-                str_equal(column->left_type, STR("DATE")) && str_equal(column->right_type, STR("DATE"));
-        }
+        is_found = str_equal_fold(run->comparison.columns.items[i].name, model->model->time_column);
+        run->sql.time_index = i;
     }
     run->sql.is_by_key = is_found && has_key(run); /* keys of the new side are unique: its batches saw to that */
 }

@@ -284,6 +284,27 @@ Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *
                    err);
 }
 
+Status engine_redefines(EngineConnection *connection, const Str *names, size_t count, bool *redefines_out, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    AUTO(strbuf) StrBuf sql = {0};
+    DuckRows rows;
+    *redefines_out = false;
+    if (atomic_load(&connection->engine->is_plain)) {
+        return OK;
+    }
+    strbuf_text(&sql, "SELECT count(*), count(*) FILTER (WHERE lower(function_name) IN (''");
+    for (size_t i = 0; i < count; i++) {
+        strbuf_text(&sql, ", ");
+        sql_literal(&sql, names[i]);
+    }
+    strbuf_text(&sql, ")) FROM duckdb_functions() WHERE NOT internal");
+    SqlText query = sql_text_own(arena, strbuf_str(&sql));
+    TRY(engine_query(connection, &query, arena, &rows, err));
+    atomic_store(&connection->engine->is_plain, str_equal(duck_cell(&rows, 0, 0)->text, STR("0")));
+    *redefines_out = !str_equal(duck_cell(&rows, 0, 1)->text, STR("0"));
+    return OK;
+}
+
 Status engine_data_folder(EngineConnection *connection, Arena *arena, Str *folder_out, Error *err) {
     const EngineType *type = connection->engine->type;
     *folder_out = STR_EMPTY;

@@ -95,6 +95,11 @@ MUST_CHECK Status engine_query(EngineConnection *connection, const SqlText *sql,
 MUST_CHECK Status engine_query_int(EngineConnection *connection, const SqlText *sql, int64_t *number_out, Error *err);
 /* A MERGE … RETURNING merge_action: what it did, counted. In a transaction; only with merge_actions. */
 MUST_CHECK Status engine_merge(EngineConnection *connection, const SqlText *sql, DuckMerged *merged_out, Error *err);
+/* Whether somebody has defined functions (macros) in the warehouse under one of these names, in lower case: then a call
+ * need not mean the engine's own. Asking costs as much as a small model (30 ms), so that there are none at all is asked
+ * once for an engine. */
+MUST_CHECK Status engine_redefines(EngineConnection *connection, const Str *names, size_t count, bool *redefines_out,
+                                   Error *err);
 /* Column names and types of a query, without running it. */
 MUST_CHECK Status engine_describe(EngineConnection *connection, const SqlText *sql, Arena *arena,
                                   DuckColumnVec *columns_out, Error *err);

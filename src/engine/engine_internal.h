@@ -26,6 +26,7 @@ struct Engine {
     EngineConnection *idle;  /* guarded by lock */
     EngineConnection *busy;  /* guarded by lock */
     bool has_writer;         /* guarded by lock; only without parallel_writers */
+    atomic_bool is_plain;    /* was seen to have no functions but the engine's own */
     pthread_cond_t writable; /* `has_writer` went down, or an interrupt came */
 };
 

@@ -8,19 +8,22 @@
 
 #define COUNTS_MAX 10000 /* of one probe: beyond, several grains are counted together */
 
-static void count_scan(const Build *build, const WindowScan *scan, Str table, Window hull, int64_t step, StrBuf *sql) {
+static void count_scan(const Build *build, const WindowScan *scan, Str table, Window hull, StrBuf *sql) {
     Str condition = window_scan_condition(scan, hull, build->context->zone, build->arena);
-    strbuf_text(sql, sql->size == 0 ? "SELECT epoch_us(" : " UNION ALL SELECT epoch_us(");
-    wall_bucket(sql, scan->scan.column, build->target.grain, step, hull.start, build->context->zone);
-    strbuf_format(sql, ") AS start_us FROM " STR_FMT " WHERE " STR_FMT, STR_ARG(table), STR_ARG(condition));
+    strbuf_text(sql, sql->size == 0 ? "SELECT " : " UNION ALL SELECT ");
+    wall_group(sql, scan->scan.column, build->target.grain, hull.start, build->context->zone);
+    strbuf_format(sql, " AS w, count(*) AS n FROM " STR_FMT " WHERE " STR_FMT " GROUP BY 1", STR_ARG(table),
+                  STR_ARG(condition));
 }
 
-static Status read_counts(Build *build, Str scans, int64_t step, GrainRowsVec *counts_out, Error *err) {
+static Status read_counts(Build *build, Str scans, Window hull, int64_t step, GrainRowsVec *counts_out, Error *err) {
     Grain grain = build->target.grain;
     DuckRows rows;
-    SqlText query = sql_text_own(
-        build->arena,
-        str_format(build->arena, "SELECT start_us, count(*) FROM (" STR_FMT ") GROUP BY 1 ORDER BY 1", STR_ARG(scans)));
+    AUTO(strbuf) StrBuf sql = {0};
+    strbuf_text(&sql, "SELECT epoch_us(");
+    wall_bucket(&sql, STR("w"), grain, step, hull.start, build->context->zone);
+    strbuf_format(&sql, "), CAST(sum(n) AS BIGINT) FROM (" STR_FMT ") GROUP BY 1 ORDER BY 1", STR_ARG(scans));
+    SqlText query = sql_text_own(build->arena, strbuf_copy(&sql, build->arena));
     TRY(engine_query(build->connection, &query, build->arena, &rows, err));
     for (size_t i = 0; i < rows.row_count; i++) {
         GrainRows count;
@@ -45,11 +48,11 @@ static Status count_sources(Build *build, GrainRowsVec *counts_out, bool *is_cou
         TRY(window_scan_countable(build->connection, build->context->relations, &build->scans.items[i], build->arena,
                                   &table, err));
         if (table.size > 0) {
-            count_scan(build, &build->scans.items[i], table, hull, step, &scans);
+            count_scan(build, &build->scans.items[i], table, hull, &scans);
         }
     }
     *is_counted_out = scans.size > 0;
-    return scans.size > 0 ? read_counts(build, strbuf_str(&scans), step, counts_out, err) : OK;
+    return scans.size > 0 ? read_counts(build, strbuf_str(&scans), hull, step, counts_out, err) : OK;
 }
 
 static Status count_own_rows(Build *build, GrainRowsVec *counts_out, Error *err) {

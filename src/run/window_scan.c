@@ -81,22 +81,16 @@ static Status add_scan(EngineConnection *connection, const RelationMap *relation
 
 /* A date_trunc that somebody has defined in the warehouse means whatever it says there; so do the functions that widths
  * of buckets are made of. */
-static Status may_trust_truncation(EngineConnection *connection, const TimeScans *found, Arena *arena, bool *may_out,
-                                   Error *err) {
-    int64_t own_functions = 0;
-    bool has_units = false;
+static Status may_trust_truncation(EngineConnection *connection, const TimeScans *found, bool *may_out, Error *err) {
+    const Str functions[] = {STR("date_trunc"), STR("datetrunc"), STR("time_bucket"), STR("trunc"), STR("to_seconds"),
+                             STR("to_minutes"), STR("to_hours"), STR("to_days"), STR("to_weeks"), STR("to_months"),
+                             STR("to_quarters"), STR("to_years")};
+    bool has_units = false, redefines = false;
     for (size_t i = 0; i < found->scans.count; i++) {
         has_units = has_units || found->scans.items[i].units.count > 0;
     }
-    if (has_units) {
-        SqlText query =
-            sql_text_own(arena, STR("SELECT count(*) FROM duckdb_functions() WHERE NOT internal AND "
-                                    "lower(function_name) IN ('date_trunc', 'datetrunc', 'time_bucket', 'trunc', "
-                                    "'to_seconds', 'to_minutes', 'to_hours', 'to_days', 'to_weeks', "
-                                    "'to_months', 'to_quarters', 'to_years')"));
-        TRY(engine_query_int(connection, &query, &own_functions, err));
-    }
-    *may_out = own_functions == 0;
+    TRY(has_units ? engine_redefines(connection, functions, COUNT_OF(functions), &redefines, err) : OK);
+    *may_out = !redefines;
     return OK;
 }
 
@@ -104,7 +98,7 @@ Status window_scans_find(EngineConnection *connection, const RelationMap *relati
                          TimeColumnKind output, Arena *arena, WindowScanVec *scans_out, Error *err) {
     TimeScans found = time_scans_find(relations->project, model, arena);
     bool may_trust = false;
-    TRY(may_trust_truncation(connection, &found, arena, &may_trust, err));
+    TRY(may_trust_truncation(connection, &found, &may_trust, err));
     *scans_out = (WindowScanVec){0};
     for (size_t i = 0; i < found.scans.count; i++) {
         const TimeScan *scan = &found.scans.items[i];

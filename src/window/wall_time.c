@@ -132,6 +132,16 @@ void wall_bucket(StrBuf *sql, Str column, Grain grain, int64_t step, WallUs orig
     strbuf_char(sql, ')');
 }
 
+void wall_group(StrBuf *sql, Str column, Grain grain, WallUs origin, const Zone *zone) {
+    if (!grain_is_whole_days(grain)) {
+        wall_bucket(sql, column, grain, 1, origin, zone);
+        return;
+    }
+    strbuf_text(sql, "CAST(");
+    sql_identifier(sql, column);
+    strbuf_text(sql, " AS DATE)");
+}
+
 /* Takes the offset off the end of "… 08:30:00+05:30"; false when there is none. */
 static bool split_offset(Str *text, int64_t *offset_out) {
     size_t sign = text->size;

@@ -41,6 +41,9 @@ bool time_column_kind(Str type, TimeColumnKind *kind_out);
 void wall_literal(StrBuf *sql, WallUs wall, TimeColumnKind kind, const Zone *zone);
 /* The start of the `step` grains that a value of such a column lies in, counted from `origin`, a boundary: as SQL. */
 void wall_bucket(StrBuf *sql, Str column, Grain grain, int64_t step, WallUs origin, const Zone *zone);
+/* What rows are grouped by on the way to their buckets: their day where a grain has whole ones, which is a fifth of the
+ * work, else the start of their grain. wall_bucket of the few values that come out gives the buckets. */
+void wall_group(StrBuf *sql, Str column, Grain grain, WallUs origin, const Zone *zone);
 /* Wall time of a value that min() or max() of such a column gave as VARCHAR, in whatever zone the session is; of a
  * zoned one as zone_wall_reached says, so that the window of that time holds the row. ExecutionError (code time.value):
  * infinite, outside of the years 1 to 9999, no time at all. */
