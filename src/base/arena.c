@@ -1,19 +1,24 @@
 /* Blocks in a chain, the newest first. A request that fits goes to the front block; a large one gets a block of its own
- * behind the front, so that the room left in the front block is still used. */
+ * behind the front, so that the room left in the front block is still used. An arena that grows large gets huge pages:
+ * in a plan of 2,000 models the faults of small ones were a fifth of all time. */
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define ARENA_BLOCK_SIZE_MIN ((size_t)1024)
 #define ARENA_BLOCK_SIZE_MAX ((size_t)256 * 1024)
 #define ARENA_ALIGNMENT alignof(max_align_t)
+#define HUGE_PAGE_SIZE ((size_t)2 * 1024 * 1024)
 
 typedef struct ArenaBlock {
     struct ArenaBlock *next;
     size_t size, used; /* bytes of `data` */
+    bool is_mapped;    /* a huge page of its own */
     alignas(max_align_t) char data[];
 } ArenaBlock;
 
@@ -34,13 +39,21 @@ Arena *arena_create(void) {
     return arena;
 }
 
+static void block_free(ArenaBlock *block) {
+    if (block->is_mapped) {
+        (void)munmap(block, HUGE_PAGE_SIZE);
+    } else {
+        free(block);
+    }
+}
+
 void arena_destroy(Arena *arena) {
     if (arena == NULL) {
         return;
     }
     for (ArenaBlock *block = arena->front; block != NULL;) {
         ArenaBlock *next = block->next;
-        free(block);
+        block_free(block);
         block = next;
     }
     free(arena);
@@ -54,6 +67,31 @@ static ArenaBlock *block_create(size_t size) {
     ArenaBlock *block = heap_alloc_zeroed(1, total);
     block->size = size;
     return block;
+}
+
+/* Twice the size is mapped, and what lies beside the boundaries given back. NULL: the system has no more, or a sanitizer
+ * would not look for pointers there. */
+static ArenaBlock *block_map(void) {
+#if defined(__SANITIZE_ADDRESS__)
+    return NULL;
+#else
+    char *mapped = mmap(NULL, 2 * HUGE_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) {
+        return NULL;
+    }
+    size_t before = -(uintptr_t)mapped % HUGE_PAGE_SIZE, behind = HUGE_PAGE_SIZE - before;
+    if (before > 0) {
+        (void)munmap(mapped, before);
+    }
+    if (behind > 0) {
+        (void)munmap(mapped + before + HUGE_PAGE_SIZE, behind);
+    }
+    (void)madvise(mapped + before, HUGE_PAGE_SIZE, MADV_HUGEPAGE); /* where there are none, small ones do */
+    ArenaBlock *block = (ArenaBlock *)(void *)(mapped + before);
+    block->size = HUGE_PAGE_SIZE - sizeof(ArenaBlock);
+    block->is_mapped = true;
+    return block;
+#endif
 }
 
 static void *block_take(ArenaBlock *block, size_t size) {
@@ -74,7 +112,9 @@ static void *take_own_block(Arena *arena, size_t size) {
 }
 
 static void *take_new_front(Arena *arena, size_t size) {
-    ArenaBlock *block = block_create(arena->next_block_size);
+    bool is_large = arena->next_block_size >= ARENA_BLOCK_SIZE_MAX;
+    ArenaBlock *block = is_large ? block_map() : NULL;
+    block = block != NULL ? block : block_create(arena->next_block_size);
     block->next = arena->front;
     arena->front = block;
     if (arena->next_block_size < ARENA_BLOCK_SIZE_MAX) {

@@ -14,6 +14,25 @@ static void memory_is_zeroed_and_aligned(void **state) {
     }
 }
 
+static void an_arena_that_grows_large_keeps_what_it_was_given(void **state) {
+    (void)state;
+    enum { COUNT = 3000, SIZE = 3000 }; /* four huge pages */
+    for (int round = 0; round < 2; round++) {
+        AUTO(arena) Arena *arena = arena_create();
+        unsigned char *blocks[COUNT];
+        for (size_t i = 0; i < COUNT; i++) {
+            blocks[i] = arena_alloc(arena, SIZE);
+            assert_int_equal((uintptr_t)blocks[i] % _Alignof(max_align_t), 0);
+            assert_true(blocks[i][0] == 0 && memcmp(blocks[i], blocks[i] + 1, SIZE - 1) == 0);
+            memset(blocks[i], (int)(i % 255 + 1), SIZE);
+        }
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_int_equal(blocks[i][0], i % 255 + 1);
+            assert_int_equal(memcmp(blocks[i], blocks[i] + 1, SIZE - 1), 0);
+        }
+    }
+}
+
 static void requests_do_not_overlap(void **state) {
     (void)state;
     enum { COUNT = 2000 };
@@ -62,6 +81,7 @@ static void empty_heap_requests_give_a_block(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(memory_is_zeroed_and_aligned),
+        TEST(an_arena_that_grows_large_keeps_what_it_was_given),
         TEST(requests_do_not_overlap),
         TEST(large_request_leaves_the_front_block_in_use),
         TEST(used_counts_what_was_asked_for),
