@@ -69,8 +69,8 @@ static ArenaBlock *block_create(size_t size) {
     return block;
 }
 
-/* Twice the size is mapped, and what lies beside the boundaries given back. NULL: the system has no more, or a sanitizer
- * would not look for pointers there. */
+/* Twice the size is mapped, and what lies beside the boundaries given back. NULL: the system has no more, or a
+ * sanitizer would not look for pointers there. */
 static ArenaBlock *block_map(void) {
 #if defined(__SANITIZE_ADDRESS__)
     return NULL;

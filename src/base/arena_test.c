@@ -80,12 +80,9 @@ static void empty_heap_requests_give_a_block(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(memory_is_zeroed_and_aligned),
-        TEST(an_arena_that_grows_large_keeps_what_it_was_given),
-        TEST(requests_do_not_overlap),
-        TEST(large_request_leaves_the_front_block_in_use),
-        TEST(used_counts_what_was_asked_for),
-        TEST(destroying_nothing_is_fine),
+        TEST(memory_is_zeroed_and_aligned),     TEST(an_arena_that_grows_large_keeps_what_it_was_given),
+        TEST(requests_do_not_overlap),          TEST(large_request_leaves_the_front_block_in_use),
+        TEST(used_counts_what_was_asked_for),   TEST(destroying_nothing_is_fine),
         TEST(empty_heap_requests_give_a_block),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);

@@ -82,9 +82,9 @@ static Status add_scan(EngineConnection *connection, const RelationMap *relation
 /* A date_trunc that somebody has defined in the warehouse means whatever it says there; so do the functions that widths
  * of buckets are made of. */
 static Status may_trust_truncation(EngineConnection *connection, const TimeScans *found, bool *may_out, Error *err) {
-    const Str functions[] = {STR("date_trunc"), STR("datetrunc"), STR("time_bucket"), STR("trunc"), STR("to_seconds"),
-                             STR("to_minutes"), STR("to_hours"), STR("to_days"), STR("to_weeks"), STR("to_months"),
-                             STR("to_quarters"), STR("to_years")};
+    const Str functions[] = {STR("date_trunc"), STR("datetrunc"),  STR("time_bucket"), STR("trunc"),
+                             STR("to_seconds"), STR("to_minutes"), STR("to_hours"),    STR("to_days"),
+                             STR("to_weeks"),   STR("to_months"),  STR("to_quarters"), STR("to_years")};
     bool has_units = false, redefines = false;
     for (size_t i = 0; i < found->scans.count; i++) {
         has_units = has_units || found->scans.items[i].units.count > 0;
