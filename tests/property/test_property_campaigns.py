@@ -1,6 +1,6 @@
 """Random campaigns: what is published equals what the models give over the corrected source, in the windows of the campaign and
 nowhere else, whatever the batches, their order, how many run at once, where the process died, and which models were edited
-before (spec 04 §10)."""
+before; in prod, or in an environment that shows prod's tables, which then stay as they are (spec 04 §10, §2)."""
 
 import itertools
 import shutil
@@ -50,6 +50,7 @@ class Scene:
         self.chance = chance
         self.is_keyed = chance.one_in(3)
         self.by_view = chance.one_in(2)
+        self.environment = chance.one(["prod", "prod", "dev"])
         self.queries = {
             "facts": NEWEST if self.is_keyed else FACTS,
             "totals": TOTALS,
@@ -101,8 +102,14 @@ class Scene:
                     [day - 1, hour, k, v],
                 )
 
-    def rows(self):
+    def apply(self):
+        for environment in sorted({"prod", self.environment}, reverse=True):
+            self.project.ok("apply", "-e", environment)
+
+    def rows(self, environment=None):
+        of = environment or self.environment
         with duckdb.connect(str(self.project.root / "data/wh.duckdb"), read_only=True) as connection:
+            connection.execute(f"USE {'main' if of == 'prod' else of + '__main'}")
             return {
                 name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
                 for name in ("facts", "totals", "shown", "shops")
@@ -158,6 +165,7 @@ def carry_on(scene, args, old, new):
         if is_killed:
             scene.project.ok("plan")  # which finishes or undoes half a publication
         assert scene.rows() in (old, new)
+        assert scene.environment == "prod" or scene.rows("prod") == old
         campaigns = scene.project.ok("backfill", "list", "--json").json
         if not campaigns:
             continue  # it died before there was one
@@ -177,21 +185,21 @@ def play(make_project, chance):
     try:
         items, corrected = scene.items(), scene.items()
         scene.set_source(items)
-        scene.project.ok("apply")
+        scene.apply()
         old = scene.rows()
         scene.set_source(corrected)
         before = scene.edit()
         first = chance.number(1, DAYS)
         last = chance.number(first + 1, DAYS + 1)
-        args = ["start", "-s", "facts+", "--start", f"2026-06-{first:02}", "--end", f"2026-06-{last:02}", "--note", "x"]
+        args = ["start", "-e", scene.environment, "-s", "facts+", "--start", f"2026-06-{first:02}", "--end", f"2026-06-{last:02}", "--note", "x"]
         args += ["--batch", chance.one(["auto", "1", "2", "5"]), "--order", chance.one(["oldest", "newest"])]
         args += ["--concurrency", str(chance.number(1, 4)), "--publish", chance.one(["auto", "manual"])]
         new = expected(scene, before, items, corrected, first, last)
         carry_on(scene, args, old, new)
         assert scene.rows() == new
-        assert scene.project.ok("plan").stdout.strip() == "No changes for prod."
+        assert scene.project.ok("plan", "-e", scene.environment).stdout.strip() == f"No changes for {scene.environment}."
         scene.project.ok("backfill", "revert", "1")
-        assert scene.rows() == old
+        assert scene.rows() == scene.rows("prod") == old
     finally:
         shutil.rmtree(scene.project.root)
 
