@@ -59,21 +59,19 @@ static Status put_batches(StateStore *store, int64_t id, const CampaignBatchReco
 
 /* Two campaigns of an environment never work on the same windows: of which one would be published last, nobody could
  * tell. Those of two environments do not meet: only the owner of a relation publishes into it. */
-static Status refuse_overlap(StateStore *store, Str environment, const CampaignModelRecord *model,
-                             const CampaignBatchRecord *batch, Error *err) {
+static Status refuse_overlap(StateStore *store, Str environment, const CampaignBatchRecord *batch, Error *err) {
     int64_t other = 0;
     TRY(state_query_int(store,
-                        "SELECT c.id FROM campaigns AS c JOIN campaign_models AS m ON m.campaign = c.id"
-                        " JOIN campaign_batches AS b ON b.campaign = c.id AND b.model = m.model"
-                        " WHERE c.state IN ('running', 'paused', 'failed', 'audited', 'publishing') AND m.model = ?1"
+                        "SELECT c.id FROM campaigns AS c JOIN campaign_batches AS b ON b.campaign = c.id"
+                        " WHERE c.state IN ('running', 'paused', 'failed', 'audited', 'publishing') AND b.model = ?1"
                         " AND c.environment = ?2"
                         " AND (?4 = 0 OR b.end_us = 0 OR (b.start_us < ?4 AND b.end_us > ?3)) LIMIT 1",
-                        VALUES(state_text(model->model), state_text(environment), state_int(batch->window.start),
+                        VALUES(state_text(batch->model), state_text(environment), state_int(batch->window.start),
                                state_int(batch->window.end)),
                         &other, err));
     if (other != 0) {
         (void)error_set(err, ERROR_PLAN, "campaign %lld is under way over windows of model '" STR_FMT "'",
-                        (long long)other, STR_ARG(model->model));
+                        (long long)other, STR_ARG(batch->model));
         error_code(err, STR("campaign.overlap"));
         error_hint(err, "publish, discard or cancel it first: `interlace backfill status %lld`", (long long)other);
         return FAILED;
@@ -81,14 +79,9 @@ static Status refuse_overlap(StateStore *store, Str environment, const CampaignM
     return OK;
 }
 
-static Status refuse_overlaps(StateStore *store, Str environment, const CampaignModelRecordVec *models,
-                              const CampaignBatchRecordVec *batches, Error *err) {
-    for (size_t m = 0; m < models->count; m++) {
-        for (size_t b = 0; b < batches->count; b++) {
-            if (str_equal(models->items[m].model, batches->items[b].model)) {
-                TRY(refuse_overlap(store, environment, &models->items[m], &batches->items[b], err));
-            }
-        }
+static Status refuse_overlaps(StateStore *store, Str environment, const CampaignBatchRecordVec *batches, Error *err) {
+    for (size_t i = 0; i < batches->count; i++) {
+        TRY(refuse_overlap(store, environment, &batches->items[i], err));
     }
     return OK;
 }
@@ -97,7 +90,7 @@ Status state_campaign_create(StateStore *store, CampaignRecord *record, const Ca
                              const CampaignBatchRecordVec *batches, Error *err) {
     AUTO(state_transaction) StateTransaction transaction = {0};
     TRY(state_transaction_begin(&transaction, store, err));
-    TRY(refuse_overlaps(store, record->environment, models, batches, err));
+    TRY(refuse_overlaps(store, record->environment, batches, err));
     TRY(add_campaign(store, record, err));
     TRY(add_models(store, record->id, models, err));
     TRY(put_batches(store, record->id, batches, err));

@@ -48,7 +48,7 @@ typedef struct CampaignBatchRecord {
 DEFINE_VEC(CampaignBatchRecordVec, campaign_batch_record_vec, CampaignBatchRecord)
 
 /* Sets record->id. One transaction. PlanError (code campaign.overlap) naming the other one: it is under way over the
- * same windows of a relation. */
+ * same windows of a model in its environment. */
 MUST_CHECK Status state_campaign_create(StateStore *store, CampaignRecord *record, const CampaignModelRecordVec *models,
                                         const CampaignBatchRecordVec *batches, Error *err);
 /* Newest first. */
