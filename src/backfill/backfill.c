@@ -7,7 +7,10 @@
 #include "backfill/campaign_seal.h"
 #include "backfill/campaign_work.h"
 #include "base/log.h"
+#include "run/cancel.h"
 #include "run/command_lock.h"
+
+#define LOOK_US (200 * 1000) /* between two looks at a campaign that is waited for */
 
 static Status told(Status status, Error *err, ErrorList *faults) {
     if (failed(status)) {
@@ -20,9 +23,9 @@ static Str lock_name(int64_t id, Arena *arena) {
     return str_format(arena, "campaign %lld", (long long)id);
 }
 
-static Status take_lock(StateStore *state, int64_t id, StateLock **lock_out, Error *err) {
+static Status take_lock(StateStore *state, int64_t id, int64_t timeout_us, StateLock **lock_out, Error *err) {
     AUTO(arena) Arena *arena = arena_create();
-    LockOptions options = {.name = lock_name(id, arena), .command = STR("backfill")};
+    LockOptions options = {.name = lock_name(id, arena), .command = STR("backfill"), .timeout_us = timeout_us};
     return state_lock_acquire(state, &options, lock_out, err);
 }
 
@@ -133,7 +136,7 @@ static Status deliver(const Campaign *campaign, bool anew, int64_t lock_timeout_
     if (!owes) {
         return OK;
     }
-    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
+    TRY(told(take_lock(campaign->state, campaign->id, 0, &lock, &err), &err, faults));
     Status status = campaign_deliver(campaign, lock, anew, lock_timeout_us, faults);
     state_lock_release(lock);
     return failed(status) ? told(refuse_undelivered(campaign, &err), &err, faults) : OK;
@@ -162,7 +165,7 @@ static Status rebase(Campaign *campaign, ErrorList *faults) {
     if (!campaign_state_is(campaign->record.state, CAMPAIGN_AUDITED)) {
         return OK;
     }
-    TRY(told(take_lock(campaign->state, campaign->id, &lock, &err), &err, faults));
+    TRY(told(take_lock(campaign->state, campaign->id, 0, &lock, &err), &err, faults));
     Status status = rebase_locked(campaign, lock, faults);
     state_lock_release(lock);
     return status;
@@ -198,11 +201,15 @@ static Status work_through(Campaign **campaign, StateLock *lock, ErrorList *faul
 static Status work_and_publish(Campaign **campaign, int64_t lock_timeout_us, ErrorList *faults) {
     AUTO(error) Error err = {0};
     StateLock *lock = NULL;
-    TRY(told(take_lock((*campaign)->state, (*campaign)->id, &lock, &err), &err, faults));
+    TRY(told(take_lock((*campaign)->state, (*campaign)->id, 0, &lock, &err), &err, faults));
     Status status = work_through(campaign, lock, faults);
+    bool goes_on = !failed(status) && (*campaign)->options.publishes;
     drop_when_over(*campaign);
+    if (!goes_on) {
+        campaign_close_warehouse(*campaign);
+    }
     state_lock_release(lock);
-    if (failed(status) || !(*campaign)->options.publishes) {
+    if (!goes_on) {
         return status;
     }
     PublishOptions options = {.lock_timeout_us = lock_timeout_us};
@@ -230,16 +237,74 @@ static Status check_plan(Campaign *campaign, Str plan, Error *err) {
     return FAILED;
 }
 
-Status backfill_start(Session *session, const CampaignOptions *options, Str plan, int64_t lock_timeout_us,
-                      Campaign **campaign_out, ErrorList *faults) {
+/* The campaign that an error of campaign_create says is in the way; 0: it says something else. */
+static int64_t in_the_way(const Error *err) {
+    int64_t id = 0;
+    bool is_overlap = str_equal(error_detail_find(err, STR("code")), STR("campaign.overlap")) &&
+                      str_to_int64(error_detail_find(err, STR("campaign")), &id);
+    return is_overlap ? id : 0;
+}
+
+/* `campaign_out` NULL: the other one's end is to be waited for, `other_out`. */
+static Status plan_and_create(Session *session, const CampaignOptions *options, const StartOptions *how,
+                              Campaign **campaign_out, int64_t *other_out, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
     TRY(campaign_open(session, options, true, &campaign, faults));
     TRY(campaign_check(campaign, faults));
-    TRY(told(check_plan(campaign, plan, &err), &err, faults));
-    TRY(told(campaign_create(campaign, &err), &err, faults));
-    *campaign_out = TAKE(campaign);
-    return work_and_publish(campaign_out, lock_timeout_us, faults);
+    TRY(told(check_plan(campaign, how->plan, &err), &err, faults));
+    if (!failed(campaign_create(campaign, &err))) {
+        *campaign_out = TAKE(campaign);
+        return OK;
+    }
+    *other_out = how->waits ? in_the_way(&err) : 0;
+    campaign_close_warehouse(campaign);
+    return *other_out != 0 ? OK : told(FAILED, &err, faults);
+}
+
+/* Whoever ended it still has the warehouse for a moment, under one of these locks. */
+static Status let_finish(Session *session, int64_t id, int64_t lock_timeout_us, Error *err) {
+    StateStore *state = NULL;
+    StateLock *lock = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(take_lock(state, id, lock_timeout_us, &lock, err));
+    state_lock_release(lock);
+    TRY(command_lock(session, STR("backfill start"), lock_timeout_us, &state, &lock, err));
+    command_release(session, lock);
+    return OK;
+}
+
+static Status wait_for_end(Session *session, int64_t id, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
+    CampaignRecord other;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_load_campaign(state, id, arena, &other, err));
+    session_note(session, "waiting for campaign %lld (" STR_FMT ", by " STR_FMT ", since " STR_FMT ")", (long long)id,
+                 STR_ARG(other.state), STR_ARG(other.who), STR_ARG(time_format_iso(arena, other.created_at)));
+    for (bool is_over = false; !is_over;) {
+        AUTO(arena) Arena *scratch = arena_create();
+        Str now = STR_EMPTY;
+        if (cancel_requested()) {
+            return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for campaign %lld", (long long)id);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
+        TRY(state_campaign_state(state, id, scratch, &now, err));
+        is_over = !campaign_is_under_way(now);
+    }
+    return OK;
+}
+
+Status backfill_start(Session *session, const CampaignOptions *options, const StartOptions *how,
+                      Campaign **campaign_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    while (*campaign_out == NULL) {
+        int64_t other = 0;
+        TRY(plan_and_create(session, options, how, campaign_out, &other, faults));
+        TRY(other != 0 ? told(wait_for_end(session, other, &err), &err, faults) : OK);
+        TRY(other != 0 ? told(let_finish(session, other, how->lock_timeout_us, &err), &err, faults) : OK);
+    }
+    return work_and_publish(campaign_out, how->lock_timeout_us, faults);
 }
 
 Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Campaign **campaign_out,
@@ -260,7 +325,7 @@ static Status audit_again(Campaign *campaign, Error *err) {
     if (!campaign_state_is(campaign->record.state, CAMPAIGN_AUDITED)) {
         return refuse_state(campaign->id, campaign->record.state, "compared anew", err);
     }
-    TRY(take_lock(campaign->state, campaign->id, &lock, err));
+    TRY(take_lock(campaign->state, campaign->id, 0, &lock, err));
     Status status = campaign_seal(campaign, lock, CAMPAIGN_AUDITED, true, err);
     state_lock_release(lock);
     return status;
@@ -273,26 +338,31 @@ Status backfill_audit_again(Session *session, int64_t id, ErrorList *faults) {
     return told(audit_again(campaign, &err), &err, faults);
 }
 
-Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err) {
-    StateStore *state = NULL;
+/* With the lock, what it made is dropped, too; a process that works on it stops, and does so itself. */
+static Status end_it(Session *session, StateStore *state, int64_t id, CampaignState to, Error *err) {
+    const char *what = to == CAMPAIGN_CANCELLED ? "cancelled" : "discarded";
     StateLock *lock = NULL;
-    const char *what = to == CAMPAIGN_PAUSED ? "paused" : to == CAMPAIGN_CANCELLED ? "cancelled" : "discarded";
-    TRY(session_state_for_writing(session, &state, err));
-    TRY(move_to(state, id, to, what, err));
-    if (to == CAMPAIGN_PAUSED) {
-        return OK;
-    }
     AUTO(error) Error held = {0};
-    if (failed(take_lock(state, id, &lock, &held))) {
-        bool is_held = held.kind == ERROR_LOCK; /* who works on it stops, and drops what it made */
-        if (!is_held) {
-            error_move(err, &held);
+    if (failed(take_lock(state, id, 0, &lock, &held))) {
+        if (held.kind == ERROR_LOCK) {
+            return move_to(state, id, to, what, err);
         }
-        return is_held ? OK : FAILED;
+        error_move(err, &held);
+        return FAILED;
     }
-    Status status = campaign_area_drop(session, id, err);
+    Status status = move_to(state, id, to, what, err);
+    if (!failed(status)) {
+        status = campaign_area_drop(session, id, err);
+    }
+    session_close_engine(session);
     state_lock_release(lock);
     return status;
+}
+
+Status backfill_move(Session *session, int64_t id, CampaignState to, Error *err) {
+    StateStore *state = NULL;
+    TRY(session_state_for_writing(session, &state, err));
+    return to == CAMPAIGN_PAUSED ? move_to(state, id, to, "paused", err) : end_it(session, state, id, to, err);
 }
 
 Status backfill_publish(Session *session, int64_t id, const PublishOptions *options, ErrorList *faults) {

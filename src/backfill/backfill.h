@@ -4,10 +4,14 @@
 
 #include "backfill/campaign.h"
 
-/* Creates the campaign and works on it; publishes it where it was asked for. `plan`: the id of the plan that it must
- * still be (PlanError, code campaign.moved); empty: whatever it is now. `campaign_out` is set as soon as there is
+typedef struct StartOptions {
+    Str plan;   /* the id of the plan that it must still be (PlanError, code campaign.moved); empty: as it is now */
+    bool waits; /* for the end of a campaign over the same windows; else it is refused (PlanError, campaign.overlap) */
+    int64_t lock_timeout_us;
+} StartOptions;
+/* Creates the campaign and works on it; publishes it where it was asked for. `campaign_out` is set as soon as there is
  * one, also when it fails; the caller closes it. */
-MUST_CHECK Status backfill_start(Session *session, const CampaignOptions *options, Str plan, int64_t lock_timeout_us,
+MUST_CHECK Status backfill_start(Session *session, const CampaignOptions *options, const StartOptions *how,
                                  Campaign **campaign_out, ErrorList *faults);
 /* Does what is not done of one that is paused, failed, or whose process died. LockError: its process lives. */
 MUST_CHECK Status backfill_resume(Session *session, int64_t id, int64_t lock_timeout_us, Campaign **campaign_out,

@@ -166,8 +166,12 @@ static Status read_options_of_run(const Cli *cli, WindowVerb verb, CampaignOptio
 
 static Status start(Cli *cli, const CampaignOptions *options, Str plan, Session *session, ErrorList *faults) {
     AUTO(campaign) Campaign *campaign = NULL;
-    int64_t lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT);
-    Status status = backfill_start(session, options, plan, lock_timeout_us, &campaign, faults);
+    StartOptions how = {
+        .plan = plan,
+        .waits = invocation_flag(cli->invocation, OPTION_WAIT),
+        .lock_timeout_us = invocation_number(cli->invocation, OPTION_LOCK_TIMEOUT),
+    };
+    Status status = backfill_start(session, options, &how, &campaign, faults);
     return end_of_work(cli, session, campaign, status, faults);
 }
 

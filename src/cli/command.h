@@ -98,6 +98,7 @@ typedef enum OptionId {
     OPTION_REBASE,
     OPTION_PLAN,
     OPTION_HOURS,
+    OPTION_WAIT,
     OPTION_DELIVER,
     OPTION_MAX_TIME,
     OPTION_MAX_ROWS,

@@ -106,6 +106,7 @@ const Option option_table[OPTION_COUNT] = {
     [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
     [OPTION_DELIVER]     = {"deliver", 0, OPTION_TYPE_FLAG, .summary = "Also deliver tables and files outside of the warehouse, once the others are published"},
     [OPTION_HOURS]       = {"hours", 0, OPTION_TYPE_TEXT, "FROM-TO", .summary = "Begin batches only between these times of a day, as 22:00-06:00"},
+    [OPTION_WAIT]        = {"wait", 0, OPTION_TYPE_FLAG, .summary = "Where another campaign is under way over the same windows, begin when it is over"},
     [OPTION_MAX_TIME]    = {"max-time", 0, OPTION_TYPE_DURATION, "DUR", .summary = "Refuse when it is expected to take longer, pause when it does"},
     [OPTION_MAX_ROWS]    = {"max-rows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "The same for the rows that it writes"},
     [OPTION_MAX_WINDOWS] = {"max-windows", 0, OPTION_TYPE_NUMBER, "N", .minimum = 1, .summary = "Refuse more windows than this"},
@@ -191,7 +192,7 @@ const Command command_table[] = {
     {.name = "backfill start", .summary = "Compute the past anew, beside what readers see", .run = command_backfill_start,
      .details = "A campaign: its batches are built and checked unseen, compared with what is published, and wait for\n"
                 "`backfill publish`. It may be paused, resumed and cancelled from another terminal.",
-     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(HOURS) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) |
+     .options = CAMPAIGN | O(PLAN) | O(ORDER) | O(HOURS) | O(WAIT) | O(AUDIT) | O(NO_AUDIT) | O(PUBLISH) | O(NOTE) |
                 O(JSON_OR_LINES)},
 
     {.name = "backfill list", .summary = "List the campaigns, newest first", .run = command_backfill_list,

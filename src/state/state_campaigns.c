@@ -72,8 +72,12 @@ static Status refuse_overlap(StateStore *store, Str environment, const CampaignB
     if (other != 0) {
         (void)error_set(err, ERROR_PLAN, "campaign %lld is under way over windows of model '" STR_FMT "'",
                         (long long)other, STR_ARG(batch->model));
+        AUTO(arena) Arena *arena = arena_create();
         error_code(err, STR("campaign.overlap"));
-        error_hint(err, "publish, discard or cancel it first: `interlace backfill status %lld`", (long long)other);
+        error_detail(err, STR("campaign"), str_format(arena, "%lld", (long long)other));
+        error_hint(err,
+                   "publish, discard or cancel it first (`interlace backfill status %lld`), or `backfill start --wait`",
+                   (long long)other);
         return FAILED;
     }
     return OK;
