@@ -55,8 +55,11 @@ DEFINE_VEC(CampaignReadVec, campaign_read_vec, CampaignRead)
 typedef struct CampaignEstimate {
     bool is_known;
     int64_t rows;
-    double seconds;
-    Str source; /* "history (41 windows)", "probe (7 windows, 2026-08-01)" */
+    double seconds, least,
+        most;      /* as the quickest and the slowest of the measured batches had it; equal when one was */
+    int64_t bytes; /* read from files, -1: not known */
+    int64_t peak;  /* bytes of memory that a batch had at most, -1: not known */
+    Str source;    /* "history (41 windows)", "probe (7 windows, 2026-08-01)" */
 } CampaignEstimate;
 
 /* One of the selection, at the index of its task. */
@@ -139,7 +142,8 @@ void campaign_name_relations(Campaign *campaign);
 
 /* Sets the estimates that earlier campaigns allow. */
 MUST_CHECK Status campaign_estimate(Campaign *campaign, Error *err);
-/* Runs one batch of each windowed model beside what readers see, and drops it again: for estimates. */
+/* Runs one batch of each model beside what readers see, two where there are more of that size, and drops them again:
+ * for estimates. */
 MUST_CHECK Status campaign_probe(Campaign *campaign, Error *err);
 
 /* Stands for all that the plan was made from: what was asked for, versions, windows, ledgers, what sources hold. Equal

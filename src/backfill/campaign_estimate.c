@@ -3,6 +3,7 @@
 
 #include "backfill/campaign_area.h"
 #include "base/hash.h"
+#include "base/process_usage.h"
 
 static int64_t all_grains(const CampaignModel *model) {
     return model->part == PART_WINDOWED ? interval_set_grains(&model->windows, model->target.grain) : 1;
@@ -14,72 +15,110 @@ static size_t all_batches(const CampaignModel *model) {
 
 /* ---- From what was measured to all of it. */
 
-/* Sums over measured batches. */
-typedef struct Measured {
-    double count, grains, grains_squared, seconds, seconds_by_grains, rows;
-} Measured;
+typedef struct Batch {
+    double grains, rows, seconds, bytes;
+} Batch;
+DEFINE_VEC(BatchVec, batch_vec, Batch)
 
-static void measure(Measured *measured, int64_t grains, int64_t rows, double seconds) {
-    measured->count++;
-    measured->grains += (double)grains;
-    measured->grains_squared += (double)grains * (double)grains;
-    measured->seconds += seconds;
-    measured->seconds_by_grains += seconds * (double)grains;
-    measured->rows += (double)rows;
-}
-
-/* A batch takes a while by itself, and some more for each grain: the line through the measured batches (least squares),
- * kept from falling below zero. Batches of one size say nothing of the two parts, so that all is put to the grains. */
-static void fit(const Measured *measured, double *of_batch_out, double *of_grain_out) {
-    double spread = measured->count * measured->grains_squared - measured->grains * measured->grains;
-    double of_grain = measured->seconds / measured->grains, of_batch = 0;
-    if (spread > 0.5) { /* of whole numbers */
-        of_grain = (measured->count * measured->seconds_by_grains - measured->grains * measured->seconds) / spread;
-        of_grain = of_grain > 0 ? of_grain : 0;
-        of_batch = (measured->seconds - of_grain * measured->grains) / measured->count;
-    }
-    bool is_line = of_batch >= 0;
-    *of_batch_out = is_line ? of_batch : 0;
-    *of_grain_out = is_line ? of_grain : measured->seconds / measured->grains;
-}
-
-static void expect(const Measured *measured, Str source, CampaignModel *model) {
+/* A batch takes a while by itself, and some more for each grain. */
+typedef struct Line {
     double of_batch, of_grain;
-    double grains = (double)all_grains(model);
-    fit(measured, &of_batch, &of_grain);
+} Line;
+
+typedef struct Sums {
+    double grains, squares, rows, seconds, products; /* squares of the grains; products of grains and seconds */
+} Sums;
+
+static Sums sum_up(const BatchVec *batches) {
+    Sums sums = {0};
+    for (size_t i = 0; i < batches->count; i++) {
+        const Batch *batch = &batches->items[i];
+        sums.grains += batch->grains;
+        sums.squares += batch->grains * batch->grains;
+        sums.rows += batch->rows;
+        sums.seconds += batch->seconds;
+        sums.products += batch->grains * batch->seconds;
+    }
+    return sums;
+}
+
+/* The line through the measured batches (least squares), kept from falling below zero. Batches of one size say nothing
+ * of the two parts, so that all is put to the grains. */
+static Line fit(double count, const Sums *sums) {
+    Line line = {.of_grain = sums->seconds / sums->grains};
+    double spread = count * sums->squares - sums->grains * sums->grains;
+    if (spread > 0.5) { /* of whole numbers */
+        double of_grain = (count * sums->products - sums->grains * sums->seconds) / spread;
+        of_grain = of_grain > 0 ? of_grain : 0;
+        double of_batch = (sums->seconds - of_grain * sums->grains) / count;
+        line = of_batch >= 0 ? (Line){of_batch, of_grain} : line;
+    }
+    return line;
+}
+
+/* How far the quickest and the slowest batch were from the line, as factors; of a single one nothing can be told. */
+static void spread_around(const BatchVec *batches, Line line, double *least_out, double *most_out) {
+    *least_out = *most_out = 1;
+    for (size_t i = 0; i < batches->count && batches->count > 1; i++) {
+        double expected = line.of_batch + line.of_grain * batches->items[i].grains;
+        double factor = expected > 0 ? batches->items[i].seconds / expected : 1;
+        *least_out = factor < *least_out ? factor : *least_out;
+        *most_out = factor > *most_out ? factor : *most_out;
+    }
+}
+
+static void expect(const BatchVec *batches, Str source, CampaignModel *model) {
+    Sums sums = sum_up(batches);
+    Line line = fit((double)batches->count, &sums);
+    double all = (double)all_grains(model);
+    double seconds = line.of_batch * (double)all_batches(model) + line.of_grain * all, least, most;
+    spread_around(batches, line, &least, &most);
     model->estimate = (CampaignEstimate){
         .is_known = true,
-        .rows = (int64_t)(measured->rows / measured->grains * grains),
-        .seconds = of_batch * (double)all_batches(model) + of_grain * grains,
+        .rows = (int64_t)(sums.rows / sums.grains * all),
+        .seconds = seconds,
+        .least = seconds * least,
+        .most = seconds * most,
+        .bytes = -1,
+        .peak = -1,
         .source = source,
     };
 }
 
 static Status estimate_from_history(const Campaign *campaign, CampaignModel *model, Error *err) {
     CampaignBatchRecordVec done = {0};
-    Measured measured = {0};
+    BatchVec batches = {0};
+    int64_t grains = 0;
     TRY(state_load_batch_history(campaign->state, model->model->name, model->model->fingerprint, campaign->arena, &done,
                                  err));
     for (size_t i = 0; i < done.count; i++) {
-        measure(&measured, campaign_grains(model, done.items[i].window), done.items[i].rows, done.items[i].seconds);
+        int64_t of_batch = campaign_grains(model, done.items[i].window);
+        grains += of_batch;
+        batch_vec_push(campaign->arena, &batches,
+                       (Batch){(double)of_batch, (double)done.items[i].rows, done.items[i].seconds, 0});
     }
-    if (measured.grains > 0) {
+    if (grains > 0) {
         const char *what = model->part == PART_WINDOWED ? "windows" : "builds";
-        expect(&measured, str_format(campaign->arena, "history (%.0f %s)", measured.grains, what), model);
+        expect(&batches, str_format(campaign->arena, "history (%lld %s)", (long long)grains, what), model);
     }
     return OK;
 }
 
 static void add_up(Campaign *campaign) {
-    campaign->estimate = (CampaignEstimate){.is_known = true};
+    CampaignEstimate all = {.is_known = true, .peak = -1};
     for (size_t i = 0; i < campaign->model_count; i++) {
-        const CampaignModel *model = &campaign->models[i];
-        if (campaign_model_has_rows(model)) {
-            campaign->estimate.is_known &= model->estimate.is_known;
-            campaign->estimate.rows += model->estimate.rows;
-            campaign->estimate.seconds += model->estimate.seconds;
+        const CampaignEstimate *one = &campaign->models[i].estimate;
+        if (campaign_model_has_rows(&campaign->models[i])) {
+            all.is_known &= one->is_known;
+            all.rows += one->rows;
+            all.seconds += one->seconds;
+            all.least += one->least;
+            all.most += one->most;
+            all.bytes = all.bytes < 0 || one->bytes < 0 ? -1 : all.bytes + one->bytes;
+            all.peak = one->peak > all.peak ? one->peak : all.peak;
         }
     }
+    campaign->estimate = all;
 }
 
 Status campaign_estimate(Campaign *campaign, Error *err) {
@@ -106,28 +145,61 @@ static Window probe_window(const CampaignModel *model) {
     return chosen;
 }
 
-static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *lock, Error *err) {
+/* Another one that large, the oldest: how much two of them differ is what the others may. Empty: there is none. */
+static Window second_window(const CampaignModel *model, Window first) {
+    for (size_t i = 0; model->part == PART_WINDOWED && i < model->batches.count; i++) {
+        Window batch = model->batches.items[i];
+        if (batch.start != first.start && campaign_grains(model, batch) == campaign_grains(model, first)) {
+            return batch;
+        }
+    }
+    return (Window){0};
+}
+
+static Status try_batch(Campaign *campaign, CampaignModel *model, Window window, StateLock *lock, Batch *batch_out,
+                        Error *err) {
     AUTO(arena) Arena *arena = arena_create();
     ModelResult result = {.model = model->model, .project = campaign->session->project, .attempts = 1};
     BuildTarget target;
-    Window window = probe_window(model);
-    Measured measured = {0};
-    int64_t started_us = clock_monotonic_us();
+    int64_t started_us = clock_monotonic_us(), read = process_bytes_read();
     campaign_aside_target(model, &target);
     if (model->part == PART_WINDOWED) {
         interval_set_add(arena, &target.work.due, window);
     }
     campaign->build.lock = lock;
     TRY(build_target(&campaign->build, model->task, &target, arena, &result, err));
-    double seconds = (double)(clock_monotonic_us() - started_us) / 1e6;
-    int64_t grains = campaign_grains(model, window);
-    Str source =
-        model->part == PART_WINDOWED
-            ? str_format(campaign->arena, "probe (%lld window%s, " STR_FMT ")", (long long)grains,
-                         grains == 1 ? "" : "s", STR_ARG(window_format(campaign->arena, model->target.grain, window)))
-            : STR("probe");
-    measure(&measured, grains, result.rows.inserted + result.rows.updated, seconds);
-    expect(&measured, source, model);
+    *batch_out = (Batch){
+        .grains = (double)campaign_grains(model, window),
+        .rows = (double)(result.rows.inserted + result.rows.updated),
+        .seconds = (double)(clock_monotonic_us() - started_us) / 1e6,
+        .bytes = (double)(process_bytes_read() - read),
+    };
+    return OK;
+}
+
+static Str probe_source(const Campaign *campaign, const CampaignModel *model, Window first, Window second) {
+    if (model->part != PART_WINDOWED) {
+        return STR("probe");
+    }
+    bool are_two = second.start < second.end;
+    int64_t grains = campaign_grains(model, first) * (are_two ? 2 : 1);
+    Str other = are_two ? window_format(campaign->arena, model->target.grain, second) : STR_EMPTY;
+    return str_format(campaign->arena, "probe (%lld window%s, " STR_FMT "%s" STR_FMT ")", (long long)grains,
+                      grains == 1 ? "" : "s", STR_ARG(window_format(campaign->arena, model->target.grain, first)),
+                      are_two ? " and " : "", STR_ARG(other));
+}
+
+/* What an earlier one has read is in the engine's memory by then, so bytes are those of the first batch. */
+static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *lock, Error *err) {
+    Window first = probe_window(model), second = second_window(model, first);
+    Batch batches[2] = {0};
+    BatchVec measured = {.items = batches, .count = second.start < second.end ? 2 : 1};
+    process_peak_reset();
+    TRY(try_batch(campaign, model, first, lock, &batches[0], err));
+    TRY(measured.count == 2 ? try_batch(campaign, model, second, lock, &batches[1], err) : OK);
+    expect(&measured, probe_source(campaign, model, first, second), model);
+    model->estimate.bytes = (int64_t)(batches[0].bytes / batches[0].grains * (double)all_grains(model));
+    model->estimate.peak = process_peak_memory();
     return OK;
 }
 

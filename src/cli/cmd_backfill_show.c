@@ -55,6 +55,12 @@ static Str seconds_text(Cli *cli, double seconds) {
     return seconds < 90 ? str_format(cli->arena, "%.1fs", seconds) : str_format(cli->arena, "%.0fm", seconds / 60);
 }
 
+static Str bytes_text(Cli *cli, int64_t bytes) {
+    double megabytes = (double)bytes / 1e6;
+    return megabytes < 1e4 ? str_format(cli->arena, "%.*f MB", megabytes < 10 ? 1 : 0, megabytes)
+                           : str_format(cli->arena, "%.0f GB", megabytes / 1e3);
+}
+
 static Str estimate_text(Cli *cli, const CampaignModel *model) {
     const CampaignEstimate *estimate = &model->estimate;
     if (!campaign_model_has_rows(model)) {
@@ -64,6 +70,23 @@ static Str estimate_text(Cli *cli, const CampaignModel *model) {
                                            STR_ARG(number_text(cli->arena, estimate->rows)),
                                            STR_ARG(seconds_text(cli, estimate->seconds)), STR_ARG(estimate->source))
                               : STR("unknown");
+}
+
+/* What a probe alone can tell. */
+static Str more_of_estimate(Cli *cli, const Campaign *campaign) {
+    const CampaignEstimate *estimate = &campaign->estimate;
+    AUTO(strbuf) StrBuf text = {0};
+    if (estimate->least < estimate->most) {
+        strbuf_format(&text, " (" STR_FMT " to " STR_FMT ")", STR_ARG(seconds_text(cli, estimate->least)),
+                      STR_ARG(seconds_text(cli, estimate->most)));
+    }
+    if (estimate->bytes >= 0) {
+        strbuf_format(&text, ", reading " STR_FMT, STR_ARG(bytes_text(cli, estimate->bytes)));
+    }
+    if (estimate->peak >= 0) {
+        strbuf_format(&text, ", with at most " STR_FMT " of memory", STR_ARG(bytes_text(cli, estimate->peak)));
+    }
+    return strbuf_copy(&text, cli->arena);
 }
 
 static bool is_listed(const CampaignModel *model) {
@@ -105,9 +128,10 @@ static void print_plan_text(Cli *cli, const Campaign *campaign, Str id) {
         }
     }
     if (campaign->estimate.is_known) {
-        cli_line(cli, "In all about " STR_FMT " rows and " STR_FMT " of work. Plan " STR_FMT ".",
+        cli_line(cli, "In all about " STR_FMT " rows and " STR_FMT " of work" STR_FMT ". Plan " STR_FMT ".",
                  STR_ARG(number_text(cli->arena, campaign->estimate.rows)),
-                 STR_ARG(seconds_text(cli, campaign->estimate.seconds)), STR_ARG(id));
+                 STR_ARG(seconds_text(cli, campaign->estimate.seconds)), STR_ARG(more_of_estimate(cli, campaign)),
+                 STR_ARG(id));
     } else {
         cli_line(cli, "What it takes is not known: --probe tries a batch of each model. Plan " STR_FMT ".",
                  STR_ARG(id));
@@ -139,18 +163,32 @@ static void write_batches(const CampaignModel *model, JsonWriter *json) {
 }
 
 /* Bytes are not known: the engine tells them of no statement. */
+static void write_known(JsonWriter *json, const char *key, int64_t number) {
+    if (number >= 0) {
+        json_int_field(json, str_from(key), number);
+    } else {
+        json_null_field(json, str_from(key));
+    }
+}
+
 static void write_estimate(const CampaignEstimate *estimate, JsonWriter *json) {
     json_key(json, STR("estimate"));
     json_begin_object(json);
-    if (estimate->is_known) {
-        json_int_field(json, STR("rows"), estimate->rows);
-        json_key(json, STR("seconds"));
-        json_double(json, estimate->seconds);
-    } else {
-        json_null_field(json, STR("rows"));
-        json_null_field(json, STR("seconds"));
+    const struct {
+        const char *key;
+        double seconds;
+    } times[] = {{"seconds", estimate->seconds}, {"seconds_least", estimate->least}, {"seconds_most", estimate->most}};
+    write_known(json, "rows", estimate->is_known ? estimate->rows : -1);
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        json_key(json, str_from(times[i].key));
+        if (estimate->is_known) {
+            json_double(json, times[i].seconds);
+        } else {
+            json_null(json);
+        }
     }
-    json_null_field(json, STR("bytes"));
+    write_known(json, "bytes", estimate->is_known ? estimate->bytes : -1);
+    write_known(json, "peak_memory", estimate->is_known ? estimate->peak : -1);
     json_text_field(json, STR("source"), estimate->source.size > 0 ? estimate->source : STR("unknown"));
     json_end_object(json);
 }

@@ -102,7 +102,7 @@ const Option option_table[OPTION_COUNT] = {
                             .summary = "auto publishes when nothing speaks against it; manual waits for `backfill publish`"},
     [OPTION_ALLOW_REFUSED] = {"allow-refused", 0, OPTION_TYPE_FLAG, .summary = "Go on without the models that cannot take part"},
     [OPTION_REBASE]      = {"rebase", 0, OPTION_TYPE_FLAG, .summary = "First compute windows anew that have moved since the audit"},
-    [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one batch of each model unseen, for the estimate"},
+    [OPTION_PROBE]       = {"probe", 0, OPTION_TYPE_FLAG, .summary = "Try one or two batches of each model unseen, for the estimate"},
     [OPTION_PLAN]        = {"plan", 0, OPTION_TYPE_TEXT, "ID", .summary = "Exactly what this plan said, if nothing has moved since"},
     [OPTION_DELIVER]     = {"deliver", 0, OPTION_TYPE_FLAG, .summary = "Also deliver tables and files outside of the warehouse, once the others are published"},
     [OPTION_HOURS]       = {"hours", 0, OPTION_TYPE_TEXT, "FROM-TO", .summary = "Begin batches only between these times of a day, as 22:00-06:00"},

@@ -14,8 +14,9 @@ ENV = {"INTERLACE_NOW": "2026-10-30T09:00:00Z", "INTERLACE_WHO": "ada@shop"}
 
 
 def normalised(text):
-    """Without what differs from run to run: times, ids, and the widths that follow from them."""
+    """Without what differs from run to run: times, sizes, ids, and the widths that follow from them."""
     text = re.sub(r"\b\d+\.\d+ ?s\b|\b\d+m\b", "TIME", text)
+    text = re.sub(r"\b\d+(\.\d+)? [MG]B\b", "SIZE", text)
     text = re.sub(r"Plan [0-9a-f]{16}", "Plan ID", text)
     text = re.sub(r"─+", "─", text)
     return "\n".join(re.sub(r" +", " ", line).rstrip() for line in text.splitlines())

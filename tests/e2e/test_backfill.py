@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -745,8 +746,19 @@ def test_04_4_a_probe_leaves_nothing_behind(shop):
     plan = shop.project.ok("backfill", "plan", *ALL, "--batch", "44", "--probe", "--json").json
     sources = {model["name"]: model["estimate"]["source"] for model in plan["models"]}
     # 44, 44 and 1: the last one would say nothing of the others.
-    assert sources["fct_daily_sales"].startswith("probe (44 windows, 2026-09-14")
-    assert plan["estimate"]["rows"] > 0
+    assert sources["fct_daily_sales"] == ("probe (88 windows, 2026-09-14 … 2026-10-28 and 2026-08-01 … 2026-09-14)")
+    assert sources["top_shops"] == "probe"
+    for estimate in (plan["estimate"], *(model["estimate"] for model in plan["models"] if model["name"] in sources)):
+        if estimate["source"] == "unknown":
+            continue
+        assert estimate["rows"] > 0
+        assert 0 < estimate["seconds_least"] <= estimate["seconds"] <= estimate["seconds_most"]
+        assert estimate["bytes"] > 0
+        assert 1e6 < estimate["peak_memory"] < 4e9
+    told = shop.project.ok("backfill", "plan", *ALL, "--batch", "44", "--probe").stdout
+    assert re.search(
+        r"of work \([0-9.]+s to [0-9.]+s\), reading [0-9.]+ [MG]B, with at most \d+ MB of memory\. Plan", told
+    )
     with duckdb.connect(str(shop.warehouse), read_only=True) as connection:
         names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
     assert not [name for name in names if name.endswith("_0")]
