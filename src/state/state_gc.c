@@ -181,11 +181,10 @@ Status state_gc_trim(StateStore *store, StateLock *lock, TimeUs before, GcTrimme
     return state_transaction_commit(&transaction, err);
 }
 
-#define OWNED "physical_catalog IS NULL AND physical_schema LIKE 'interlace\\_\\_%' ESCAPE '\\'"
-
 Status state_reset(StateStore *store, StateLock *lock, Error *err) {
     static const char *const statements[] = {
-        "DELETE FROM snapshots WHERE " OWNED,
+        ("DELETE FROM snapshots WHERE physical_catalog IS NULL"
+         " AND physical_schema LIKE 'interlace\\_\\_%' ESCAPE '\\'"),
         "DELETE FROM pointers WHERE (model, fingerprint, revision) NOT IN"
         " (SELECT name, fingerprint, revision FROM snapshots)",
         "DELETE FROM ledger WHERE catalog = '' AND schema LIKE 'interlace\\_\\_%' ESCAPE '\\'",
