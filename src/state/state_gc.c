@@ -185,8 +185,8 @@ Status state_reset(StateStore *store, StateLock *lock, Error *err) {
     static const char *const statements[] = {
         ("DELETE FROM snapshots WHERE physical_catalog IS NULL"
          " AND physical_schema LIKE 'interlace\\_\\_%' ESCAPE '\\'"),
-        "DELETE FROM pointers WHERE (model, fingerprint, revision) NOT IN"
-        " (SELECT name, fingerprint, revision FROM snapshots)",
+        ("DELETE FROM pointers WHERE (model, fingerprint, revision) NOT IN"
+         " (SELECT name, fingerprint, revision FROM snapshots)"),
         "DELETE FROM ledger WHERE catalog = '' AND schema LIKE 'interlace\\_\\_%' ESCAPE '\\'",
         "DELETE FROM generations",
         "DELETE FROM reclaimed",
