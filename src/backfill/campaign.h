@@ -55,11 +55,11 @@ DEFINE_VEC(CampaignReadVec, campaign_read_vec, CampaignRead)
 typedef struct CampaignEstimate {
     bool is_known;
     int64_t rows;
-    double seconds, least,
-        most;      /* as the quickest and the slowest of the measured batches had it; equal when one was */
-    int64_t bytes; /* read from files, -1: not known */
-    int64_t peak;  /* bytes of memory that a batch had at most, -1: not known */
-    Str source;    /* "history (41 windows)", "probe (7 windows, 2026-08-01)" */
+    double seconds;
+    double least, most; /* seconds, as the quickest and the slowest of the measured batches had it */
+    int64_t bytes;      /* read from files, -1: not known */
+    int64_t peak;       /* bytes of memory that a batch had at most, -1: not known */
+    Str source;         /* "history (41 windows)", "probe (7 windows, 2026-08-01)" */
 } CampaignEstimate;
 
 /* One of the selection, at the index of its task. */
