@@ -237,6 +237,13 @@ static Status check_plan(Campaign *campaign, Str plan, Error *err) {
     return FAILED;
 }
 
+/* ---- What a campaign may have to wait for. */
+
+typedef struct Obstacle {
+    int64_t campaign;   /* 0: none */
+    bool has_warehouse; /* its process has the warehouse to itself; else it is under way over the same windows */
+} Obstacle;
+
 /* The campaign that an error of campaign_create says is in the way; 0: it says something else. */
 static int64_t in_the_way(const Error *err) {
     int64_t id = 0;
@@ -245,21 +252,102 @@ static int64_t in_the_way(const Error *err) {
     return is_overlap ? id : 0;
 }
 
-/* `campaign_out` NULL: the other one's end is to be waited for, `other_out`. */
+/* A process that lives has its lock. */
+static bool is_worked_on(StateStore *state, int64_t id) {
+    AUTO(error) Error held = {0};
+    AUTO(state_lock) StateLock *lock = NULL;
+    return failed(take_lock(state, id, 0, &lock, &held)) && held.kind == ERROR_LOCK;
+}
+
+/* The campaign on which a process works at this moment; 0: there is none. */
+static Status find_worked_on(Session *session, int64_t *id_out, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
+    CampaignRecordVec campaigns = {0};
+    *id_out = 0;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_load_campaigns(state, arena, &campaigns, err));
+    for (size_t i = 0; i < campaigns.count && *id_out == 0; i++) {
+        const CampaignRecord *campaign = &campaigns.items[i];
+        bool works = campaign_state_is(campaign->state, CAMPAIGN_RUNNING) && is_worked_on(state, campaign->id);
+        *id_out = works ? campaign->id : 0;
+    }
+    return OK;
+}
+
+static bool is_locked_out(const ErrorList *faults) {
+    return faults->count == 1 && str_equal(error_detail_find(&faults->items[0], STR("code")), STR("warehouse.locked"));
+}
+
+/* `campaign_out` NULL: an obstacle's end is to be waited for. */
+static Status open_unless_held(Session *session, const CampaignOptions *options, bool waits, Campaign **campaign_out,
+                               Obstacle *obstacle_out, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    AUTO(error_list) ErrorList found = {0};
+    Status status = campaign_open(session, options, true, campaign_out, &found);
+    if (failed(status) && waits && is_locked_out(&found)) {
+        obstacle_out->has_warehouse = true;
+        TRY(told(find_worked_on(session, &obstacle_out->campaign, &err), &err, faults));
+    }
+    if (!failed(status) || obstacle_out->campaign != 0) {
+        return OK;
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        error_list_take(faults, &found.items[i]);
+    }
+    return FAILED;
+}
+
 static Status plan_and_create(Session *session, const CampaignOptions *options, const StartOptions *how,
-                              Campaign **campaign_out, int64_t *other_out, ErrorList *faults) {
+                              Campaign **campaign_out, Obstacle *obstacle_out, ErrorList *faults) {
     AUTO(error) Error err = {0};
     AUTO(campaign) Campaign *campaign = NULL;
-    TRY(campaign_open(session, options, true, &campaign, faults));
+    TRY(open_unless_held(session, options, how->waits, &campaign, obstacle_out, faults));
+    if (campaign == NULL) {
+        return OK;
+    }
     TRY(campaign_check(campaign, faults));
     TRY(told(check_plan(campaign, how->plan, &err), &err, faults));
     if (!failed(campaign_create(campaign, &err))) {
         *campaign_out = TAKE(campaign);
         return OK;
     }
-    *other_out = how->waits ? in_the_way(&err) : 0;
+    obstacle_out->campaign = how->waits ? in_the_way(&err) : 0;
     campaign_close_warehouse(campaign);
-    return *other_out != 0 ? OK : told(FAILED, &err, faults);
+    return obstacle_out->campaign != 0 ? OK : told(FAILED, &err, faults);
+}
+
+static Status look_at(StateStore *state, const Obstacle *obstacle, bool *is_over_out, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    Str now = STR_EMPTY;
+    if (obstacle->has_warehouse) {
+        *is_over_out = !is_worked_on(state, obstacle->campaign);
+        return OK;
+    }
+    TRY(state_campaign_state(state, obstacle->campaign, arena, &now, err));
+    *is_over_out = !campaign_is_under_way(now);
+    return OK;
+}
+
+static Status wait_for_end(Session *session, const Obstacle *obstacle, Error *err) {
+    AUTO(arena) Arena *arena = arena_create();
+    StateStore *state = NULL;
+    CampaignRecord other;
+    TRY(session_state_for_writing(session, &state, err));
+    TRY(state_load_campaign(state, obstacle->campaign, arena, &other, err));
+    session_note(session, "waiting for campaign %lld (" STR_FMT ", by " STR_FMT ", since " STR_FMT ")%s",
+                 (long long)other.id, STR_ARG(other.state), STR_ARG(other.who),
+                 STR_ARG(time_format_iso(arena, other.created_at)),
+                 obstacle->has_warehouse ? ", which has the warehouse open" : "");
+    for (bool is_over = false; !is_over;) {
+        if (cancel_requested()) {
+            return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for campaign %lld",
+                             (long long)other.id);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
+        TRY(look_at(state, obstacle, &is_over, err));
+    }
+    return OK;
 }
 
 /* Whoever ended it still has the warehouse for a moment, under one of these locks. */
@@ -274,35 +362,25 @@ static Status let_finish(Session *session, int64_t id, int64_t lock_timeout_us, 
     return OK;
 }
 
-static Status wait_for_end(Session *session, int64_t id, Error *err) {
-    AUTO(arena) Arena *arena = arena_create();
-    StateStore *state = NULL;
-    CampaignRecord other;
-    TRY(session_state_for_writing(session, &state, err));
-    TRY(state_load_campaign(state, id, arena, &other, err));
-    session_note(session, "waiting for campaign %lld (" STR_FMT ", by " STR_FMT ", since " STR_FMT ")", (long long)id,
-                 STR_ARG(other.state), STR_ARG(other.who), STR_ARG(time_format_iso(arena, other.created_at)));
-    for (bool is_over = false; !is_over;) {
-        AUTO(arena) Arena *scratch = arena_create();
-        Str now = STR_EMPTY;
-        if (cancel_requested()) {
-            return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for campaign %lld", (long long)id);
-        }
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
-        TRY(state_campaign_state(state, id, scratch, &now, err));
-        is_over = !campaign_is_under_way(now);
-    }
+/* The files may have been edited meanwhile, and what they say now may be live. */
+static Status wait_for(Session *session, const Obstacle *obstacle, int64_t lock_timeout_us, ErrorList *faults) {
+    AUTO(error) Error err = {0};
+    Project *project = NULL;
+    TRY(told(wait_for_end(session, obstacle, &err), &err, faults));
+    TRY(told(let_finish(session, obstacle->campaign, lock_timeout_us, &err), &err, faults));
+    TRY(session_load_again(session, NULL, &project, faults));
+    session->project = project;
     return OK;
 }
 
+/* ---- From inside. */
+
 Status backfill_start(Session *session, const CampaignOptions *options, const StartOptions *how,
                       Campaign **campaign_out, ErrorList *faults) {
-    AUTO(error) Error err = {0};
     while (*campaign_out == NULL) {
-        int64_t other = 0;
-        TRY(plan_and_create(session, options, how, campaign_out, &other, faults));
-        TRY(other != 0 ? told(wait_for_end(session, other, &err), &err, faults) : OK);
-        TRY(other != 0 ? told(let_finish(session, other, how->lock_timeout_us, &err), &err, faults) : OK);
+        Obstacle obstacle = {0};
+        TRY(plan_and_create(session, options, how, campaign_out, &obstacle, faults));
+        TRY(obstacle.campaign != 0 ? wait_for(session, &obstacle, how->lock_timeout_us, faults) : OK);
     }
     return work_and_publish(campaign_out, how->lock_timeout_us, faults);
 }

@@ -169,11 +169,15 @@ static void stop_renewer(StateLock *lock) {
 
 /* ---- Life of a lock. */
 
+static Str name_of(const LockOptions *options) {
+    return options->name.size == 0 ? APPLY : options->name;
+}
+
 static StateLock *lock_create(StateStore *store, const LockOptions *options) {
     StateLock *lock = heap_alloc_zeroed(1, sizeof *lock);
     lock->arena = arena_create();
     lock->store = store;
-    lock->name = options->name.size == 0 ? APPLY : str_copy(lock->arena, options->name);
+    lock->name = str_copy(lock->arena, name_of(options));
     lock->token = random_hex(lock->arena, 16);
     lock->lease_us = options->lease_us > 0 ? options->lease_us : LEASE_US;
     pthread_mutex_init(&lock->mutex, NULL);
@@ -278,10 +282,11 @@ static Status wait_a_little(LockWait *wait, const LockRow *found, Error *err) {
     LockHolder holder = holder_of(found);
     int64_t waited_us = clock_monotonic_us() - wait->started_us;
     if (waited_us >= options->timeout_us) {
-        return timeout_error(options->name.size == 0 ? APPLY : options->name, &holder, options->timeout_us, err);
+        return timeout_error(name_of(options), &holder, options->timeout_us, err);
     }
     if (options->is_cancelled != NULL && options->is_cancelled(options->context)) {
-        return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for the apply lock");
+        return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for the " STR_FMT " lock",
+                         STR_ARG(name_of(options)));
     }
     if (!wait->is_noticed && waited_us >= WAIT_NOTICE_US && options->on_wait != NULL) {
         wait->is_noticed = true;

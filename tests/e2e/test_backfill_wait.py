@@ -46,6 +46,37 @@ def test_04_5_a_second_campaign_waits_by_choice_and_plans_anew(shop, verb):
     assert shop.rows() == new
 
 
+def test_04_5_it_waits_for_one_whose_process_has_the_warehouse(shop):
+    """And then, since that one waits to be published, for its end."""
+    slow = {"INTERLACE_HOOK": "campaign.batch=wait:100"}
+    first = shop.project.spawn("backfill", "start", *ALL, "--batch", "3", "--note", "first", env=slow)
+    shop.wait_until_at_work()
+    waiting, said = start_waiting(shop)
+    assert "which has the warehouse open" in said
+    _, stderr = first.communicate(timeout=120)
+    assert first.returncode == 0, stderr
+    while "waiting for campaign 1 (audited" not in said:
+        line = waiting.stderr.readline()
+        assert line, said
+        said += line
+    shop.project.ok("backfill", "publish", 1)
+    _, stderr = waiting.communicate(timeout=120)
+    assert waiting.returncode == 0, stderr
+    assert shop.state(2) == "audited"
+
+
+def test_04_5_texts_that_were_edited_meanwhile_are_what_is_computed(shop):
+    """Else the campaign would bring back what was live before."""
+    shop.start("--note", "first")
+    waiting, _ = start_waiting(shop, "--publish", "auto")
+    text = (shop.project.root / "models/top_shops.sql").read_text()
+    shop.project.write({"models/top_shops.sql": text.replace("sum(revenue)", "sum(2 * revenue)")})
+    shop.project.ok("backfill", "discard", 1)
+    _, stderr = waiting.communicate(timeout=120)
+    assert waiting.returncode == 0, stderr
+    assert shop.project.ok("plan", "--json").json["changes"] == []
+
+
 def test_04_5_ctrl_c_ends_the_waiting_and_nothing_is_recorded(shop):
     shop.start("--note", "first")
     waiting, _ = start_waiting(shop)
