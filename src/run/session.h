@@ -48,8 +48,8 @@ MUST_CHECK Status session_open(const SessionOptions *options, Session **session_
 void session_close(Session *session); /* NULL is fine */
 DEFINE_AUTO(Session, session, session_close)
 
-/* The project as its files are now and, with `dynamic` (may be NULL), as it would be with these in place of the files of
- * their names. The session owns it, and goes on with its own until the caller sets session->project. */
+/* The project as its files are now and, with `dynamic` (may be NULL), as it would be with these in place of the files
+ * of their names. The session owns it, and goes on with its own until the caller sets session->project. */
 MUST_CHECK Status session_load_again(Session *session, const DynamicModelVec *dynamic, Project **project_out,
                                      ErrorList *faults);
 
