@@ -5,7 +5,7 @@ import signal
 import time
 
 import pytest
-from test_backfill import ALL, Shop
+from test_backfill import ALL, SANITIZED, Shop
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def test_04_5_a_second_campaign_waits_by_choice_and_plans_anew(shop, verb):
 
 def test_04_5_it_waits_for_one_whose_process_has_the_warehouse(shop):
     """And then, since that one waits to be published, for its end."""
-    slow = {"INTERLACE_HOOK": "campaign.batch=wait:100"}
-    first = shop.project.spawn("backfill", "start", *ALL, "--batch", "3", "--note", "first", env=slow)
+    slow = {"INTERLACE_HOOK": f"campaign.batch=wait:{20_000 if SANITIZED else 6_000}@3"}
+    first = shop.project.spawn("backfill", "start", *ALL, "--batch", "10", "--note", "first", env=slow)
     shop.wait_until_at_work()
     waiting, said = start_waiting(shop)
     assert "which has the warehouse open" in said
