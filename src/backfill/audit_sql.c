@@ -16,30 +16,25 @@ static void append_group(StrBuf *sql, const AuditBuckets *buckets, Str column) {
     strbuf_text(sql, " AS w");
 }
 
-/* p3, s3, … of the columns that `name` gives. */
-static void append_figures(StrBuf *sql, const AuditSql *audit, Str (*name)(const AuditSql *, size_t, Arena *)) {
-    AUTO(arena) Arena *arena = arena_create();
+static void append_figure(StrBuf *sql, const AuditSql *audit, size_t index, bool of_pairs, const char *function,
+                          char figure) {
+    strbuf_format(sql, ", %s(", function);
+    if (of_pairs) {
+        strbuf_format(sql, "l%zu", index);
+    } else {
+        sql_identifier(sql, audit->columns->items[index].name);
+    }
+    strbuf_format(sql, ") AS %c%zu", figure, index);
+}
+
+/* p3, s3, … of a side's columns or, of the old side, of the pairs'. */
+static void append_figures(StrBuf *sql, const AuditSql *audit, bool of_pairs) {
     for (size_t i = 0; i < audit->columns->count; i++) {
-        Str column = name(audit, i, arena);
-        strbuf_text(sql, ", count(");
-        sql_identifier(sql, column);
-        strbuf_format(sql, ") AS p%zu", i);
+        append_figure(sql, audit, i, of_pairs, "count", 'p');
         if (audit->columns->items[i].is_number) {
-            strbuf_text(sql, ", sum(");
-            sql_identifier(sql, column);
-            strbuf_format(sql, ") AS s%zu", i);
+            append_figure(sql, audit, i, of_pairs, "sum", 's');
         }
     }
-}
-
-static Str name_of_column(const AuditSql *audit, size_t index, Arena *arena) {
-    (void)arena;
-    return audit->columns->items[index].name;
-}
-
-static Str name_in_pair(const AuditSql *audit, size_t index, Arena *arena) {
-    (void)audit;
-    return str_format(arena, "l%zu", index);
 }
 
 /* Of the groups, which follow behind FROM: a window each. */
@@ -67,7 +62,7 @@ Str audit_sql_side(const AuditSql *audit, AuditSide side, Arena *arena) {
     strbuf_text(&sql, "(SELECT ");
     append_group(&sql, &audit->buckets, audit->buckets.time_column);
     strbuf_text(&sql, ", count(*) AS n");
-    append_figures(&sql, audit, name_of_column);
+    append_figures(&sql, audit, false);
     strbuf_text(&sql, "\nFROM ");
     sql_relation(&sql, side == AUDIT_OLD ? audit->comparison->left.relation : audit->comparison->right.relation);
     if (side == AUDIT_OLD && audit->replaced.size > 0) {
@@ -231,9 +226,9 @@ Str audit_sql_pair(const AuditSql *audit, int64_t most, Arena *arena) {
     size_t keys = audit->comparison->key_count;
     strbuf_text(&sql, "CREATE OR REPLACE TEMP TABLE " PAIR_TABLE " AS SELECT ");
     if (audit->is_by_key) {
-        append_group(&sql, &audit->buckets, name_in_pair(audit, audit->time_index, arena));
+        append_group(&sql, &audit->buckets, str_format(arena, "l%zu", audit->time_index));
         strbuf_text(&sql, ", count(l_here) AS n");
-        append_figures(&sql, audit, name_in_pair);
+        append_figures(&sql, audit, true);
         strbuf_text(&sql, ", ");
     }
     strbuf_text(&sql, "count(*) AS pairs, count(*) FILTER (WHERE r_here IS NULL) AS l_only, "

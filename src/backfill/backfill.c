@@ -317,16 +317,12 @@ static Status plan_and_create(Session *session, const CampaignOptions *options, 
     return obstacle_out->campaign != 0 ? OK : told(FAILED, &err, faults);
 }
 
-static Status look_at(StateStore *state, const Obstacle *obstacle, bool *is_over_out, Error *err) {
-    AUTO(arena) Arena *arena = arena_create();
-    Str now = STR_EMPTY;
+static Status look_at(StateStore *state, const Obstacle *obstacle, bool *is_there_out, Error *err) {
     if (obstacle->has_warehouse) {
-        *is_over_out = !is_worked_on(state, obstacle->campaign);
+        *is_there_out = is_worked_on(state, obstacle->campaign);
         return OK;
     }
-    TRY(state_campaign_state(state, obstacle->campaign, arena, &now, err));
-    *is_over_out = !campaign_is_under_way(now);
-    return OK;
+    return state_campaign_is_under_way(state, obstacle->campaign, is_there_out, err);
 }
 
 static Status wait_for_end(Session *session, const Obstacle *obstacle, Error *err) {
@@ -339,13 +335,13 @@ static Status wait_for_end(Session *session, const Obstacle *obstacle, Error *er
                  (long long)other.id, STR_ARG(other.state), STR_ARG(other.who),
                  STR_ARG(time_format_iso(arena, other.created_at)),
                  obstacle->has_warehouse ? ", which has the warehouse open" : "");
-    for (bool is_over = false; !is_over;) {
+    for (bool is_there = true; is_there;) {
         if (cancel_requested()) {
             return error_set(err, ERROR_INTERRUPTED, "interrupted while waiting for campaign %lld",
                              (long long)other.id);
         }
         nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
-        TRY(look_at(state, obstacle, &is_over, err));
+        TRY(look_at(state, obstacle, &is_there, err));
     }
     return OK;
 }

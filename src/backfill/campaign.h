@@ -58,7 +58,7 @@ typedef struct CampaignEstimate {
     double seconds;
     double least, most; /* seconds, as the quickest and the slowest of the measured batches had it */
     int64_t bytes;      /* read from files, -1: not known */
-    int64_t peak;       /* bytes of memory that a batch had at most, -1: not known */
+    int64_t peak;       /* bytes of memory that the process had at most, -1: not known */
     Str source;         /* "history (41 windows)", "probe (7 windows, 2026-08-01)" */
 } CampaignEstimate;
 

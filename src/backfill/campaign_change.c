@@ -220,7 +220,6 @@ Status campaign_stand_in(Campaign *campaign, CampaignModel *model, Error *err) {
     DuckColumnVec given = {0};
     SqlRelation shape;
     SqlText query;
-    *item = model->target.relation;
     if (of->kind != MODEL_SQL || model->part == PART_REFUSED || model->target.relation.name.size == 0) {
         return OK; /* a Python function says what it gives when it is called */
     }

@@ -198,8 +198,11 @@ static Status probe_model(Campaign *campaign, CampaignModel *model, StateLock *l
     TRY(try_batch(campaign, model, first, lock, &batches[0], err));
     TRY(measured.count == 2 ? try_batch(campaign, model, second, lock, &batches[1], err) : OK);
     expect(&measured, probe_source(campaign, model, first, second), model);
-    model->estimate.bytes = (int64_t)(batches[0].bytes / batches[0].grains * (double)all_grains(model));
-    model->estimate.peak = process_peak_memory();
+    int64_t peak = process_peak_memory();
+    if (batches[0].bytes > 0 && peak > 0) { /* else the kernel does not tell */
+        model->estimate.bytes = (int64_t)(batches[0].bytes / batches[0].grains * (double)all_grains(model));
+        model->estimate.peak = peak;
+    }
     return OK;
 }
 

@@ -34,8 +34,7 @@ static IntervalSet common(const IntervalSet *set, const IntervalSet *windows, Ar
     return inside;
 }
 
-/* The environment shows another version or revision of it afterwards. */
-static bool has_moved(const CampaignModelRecord *model) {
+bool campaign_record_moves(const CampaignModelRecord *model) {
     return model->put_name.size > 0 || !str_equal(model->fingerprint, model->shown_fingerprint);
 }
 
@@ -63,7 +62,7 @@ static Status add_copied(StateStore *state, int64_t id, const CampaignModelRecor
 static Status add_changes(StateStore *state, int64_t id, const CampaignModelRecord *model,
                           const CampaignBatchRecordVec *batches, bool is_revert, Arena *arena,
                           CampaignLedgerChangeVec *changes, Error *err) {
-    if (has_moved(model)) {
+    if (campaign_record_moves(model)) {
         return is_revert ? OK : add_copied(state, id, model, batches, arena, changes, err);
     }
     SqlRelation shown = shown_relation(model);
@@ -149,10 +148,10 @@ static void add_measure(const ConfigValue *report, bool is_revert, ChangeRecord 
 static void add_pointers(const CampaignModelRecord *model, bool is_revert, Arena *arena, CampaignFinish *finish) {
     Pointer shown = {.model = model->model, .fingerprint = model->shown_fingerprint, .revision = model->revision};
     Pointer put = {.model = model->model, .fingerprint = model->fingerprint, .revision = model->put_revision};
-    if (has_moved(model)) {
+    if (campaign_record_moves(model)) {
         pointer_vec_push(arena, &finish->intent.put, is_revert ? shown : put);
     }
-    if (has_moved(model) && is_revert) {
+    if (campaign_record_moves(model) && is_revert) {
         pointer_vec_push(arena, &finish->taken, put);
     }
 }

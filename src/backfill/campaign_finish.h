@@ -6,6 +6,9 @@
 
 #include "backfill/campaign.h"
 
+/* Its publication made the environment show another version or revision. */
+bool campaign_record_moves(const CampaignModelRecord *model);
+
 /* Under the lock `apply`. */
 MUST_CHECK Status campaign_finish(Session *session, int64_t id, StateLock *lock, bool is_revert, Error *err);
 

@@ -20,7 +20,8 @@ typedef struct Publication {
     bool is_revert;
     CampaignModelRecordVec models;
     CampaignBatchRecordVec batches;
-    RelationMap after; /* what the environment shows when it is published */
+    SnapshotVec snapshots; /* all that are recorded, without their definitions */
+    RelationMap after;     /* what the environment shows when it is published */
 } Publication;
 
 static Str text_of(const Publication *publication, SqlRelation relation) {
@@ -221,24 +222,9 @@ static Status check_pointers(const Publication *publication, Error *err) {
     return OK;
 }
 
-static bool is_read_never(const void *context, Str name, Str fingerprint) {
-    (void)context;
-    (void)name;
-    (void)fingerprint;
-    return false;
-}
-
-/* Without their definitions. */
-static Status load_snapshots(const Publication *publication, SnapshotVec *snapshots_out, Error *err) {
-    return state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena,
-                                    snapshots_out, err);
-}
-
 static Status check_places(const Publication *publication, Error *err) {
-    SnapshotVec snapshots = {0};
-    TRY(load_snapshots(publication, &snapshots, err));
-    for (size_t i = 0; i < snapshots.count; i++) {
-        const Snapshot *snapshot = &snapshots.items[i];
+    for (size_t i = 0; i < publication->snapshots.count; i++) {
+        const Snapshot *snapshot = &publication->snapshots.items[i];
         const CampaignModel *model = campaign_find_model(publication->campaign, snapshot->name);
         bool is_taken = model != NULL && model->moves && model->part != PART_VIEW && snapshot->verified_at != 0 &&
                         str_equal(snapshot->physical_name, model->put.relation.name) &&
@@ -265,11 +251,9 @@ static bool is_of_environment(const Publication *publication, const SnapshotInde
 /* Of tables that are written in place: another environment may have come to show them. */
 static Status check_owners(const Publication *publication, Error *err) {
     const Campaign *campaign = publication->campaign;
-    SnapshotVec snapshots = {0};
     PointerVec shown = {0};
-    TRY(load_snapshots(publication, &snapshots, err));
     TRY(state_load_all_pointers(campaign->state, publication->arena, &shown, err));
-    SnapshotIndex index = snapshot_index_create(&snapshots, publication->arena);
+    SnapshotIndex index = snapshot_index_create(&publication->snapshots, publication->arena);
     for (size_t i = 0; i < campaign->model_count; i++) {
         const CampaignModel *model = &campaign->models[i];
         if (campaign_model_has_rows(model) && !model->moves && !is_of_environment(publication, &index, &shown, model)) {
@@ -350,9 +334,7 @@ static Status refuse_gone(const Campaign *campaign, Error *err) {
 /* Versions that are to be shown again are on record, and their relations there. */
 static Status check_old_versions(const Publication *publication, Error *err) {
     const Campaign *campaign = publication->campaign;
-    SnapshotVec snapshots = {0};
-    TRY(load_snapshots(publication, &snapshots, err));
-    SnapshotIndex index = snapshot_index_create(&snapshots, publication->arena);
+    SnapshotIndex index = snapshot_index_create(&publication->snapshots, publication->arena);
     for (size_t i = 0; i < publication->models.count; i++) {
         const CampaignModelRecord *record = &publication->models.items[i];
         const CampaignModel *model = campaign_find_model(campaign, record->model);
@@ -436,7 +418,16 @@ static Status move(StateStore *state, int64_t id, CampaignState from, CampaignSt
     return FAILED;
 }
 
+static bool is_read_never(const void *context, Str name, Str fingerprint) {
+    (void)context;
+    (void)name;
+    (void)fingerprint;
+    return false;
+}
+
 static Status prepare(Publication *publication, Error *err) {
+    TRY(state_load_snapshots_for(publication->campaign->state, is_read_never, NULL, publication->arena,
+                                 &publication->snapshots, err));
     TRY(check_pointers(publication, err));
     TRY(check_owners(publication, err));
     if (publication->is_revert) {

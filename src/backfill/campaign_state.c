@@ -40,9 +40,3 @@ bool campaign_state_is(Str name, CampaignState state) {
 bool campaign_may_move(CampaignState from, CampaignState to) {
     return (moves[from] & 1U << to) != 0;
 }
-
-bool campaign_is_under_way(Str name) {
-    return campaign_state_is(name, CAMPAIGN_PUBLISHING) || campaign_state_is(name, CAMPAIGN_AUDITED) ||
-           campaign_state_is(name, CAMPAIGN_RUNNING) || campaign_state_is(name, CAMPAIGN_PAUSED) ||
-           campaign_state_is(name, CAMPAIGN_FAILED);
-}

@@ -22,6 +22,5 @@ Str campaign_state_name(CampaignState state); /* as it is stored */
 bool campaign_state_is(Str name, CampaignState state);
 bool campaign_state_find(Str name, CampaignState *state_out);
 bool campaign_may_move(CampaignState from, CampaignState to);
-bool campaign_is_under_way(Str name); /* may still be published; state_campaign_create knows them, too */
 
 #endif

@@ -1,5 +1,5 @@
 /* A campaign and its record: written when it begins, found again when it goes on. */
-#include "backfill/campaign.h"
+#include "backfill/campaign_finish.h"
 
 #include "base/test_hooks.h"
 #include "run/change_log.h"
@@ -137,7 +137,7 @@ static bool is_published(const Campaign *campaign) {
 static bool is_shown_as_recorded(const Campaign *campaign, const CampaignModelRecord *record,
                                  const CampaignModel *model) {
     bool has_moved = is_published(campaign) && record->put_name.size > 0;
-    if (is_published(campaign) && !has_moved && model->moves) {
+    if (is_published(campaign) && model->moves && !campaign_record_moves(record)) {
         return false; /* it went into a table that belongs to another environment by now */
     }
     const Pointer *pointer = campaign_pointer(campaign, record->model);
@@ -162,7 +162,7 @@ static Status fit_models(const Campaign *campaign, const CampaignModelRecordVec 
                                   is_edited ? "was edited since" : "has another table by now", err);
         }
         model->is_changed = !str_equal(record->fingerprint, record->shown_fingerprint);
-        model->moves = is_published(campaign) ? model->is_changed || record->put_name.size > 0 : model->moves;
+        model->moves = is_published(campaign) ? campaign_record_moves(record) : model->moves;
         model->shown = (SqlRelation){.schema = str_copy(campaign->arena, record->schema),
                                      .name = str_copy(campaign->arena, record->name)};
         if (part == PART_WINDOWED) {

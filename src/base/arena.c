@@ -83,9 +83,7 @@ static ArenaBlock *block_map(void) {
     if (before > 0) {
         (void)munmap(mapped, before);
     }
-    if (behind > 0) {
-        (void)munmap(mapped + before + HUGE_PAGE_SIZE, behind);
-    }
+    (void)munmap(mapped + before + HUGE_PAGE_SIZE, behind);
     (void)madvise(mapped + before, HUGE_PAGE_SIZE, MADV_HUGEPAGE); /* where there are none, small ones do */
     ArenaBlock *block = (ArenaBlock *)(void *)(mapped + before);
     block->size = HUGE_PAGE_SIZE - sizeof(ArenaBlock);

@@ -162,7 +162,7 @@ static void write_batches(const CampaignModel *model, JsonWriter *json) {
     json_end_array(json);
 }
 
-/* Bytes are not known: the engine tells them of no statement. */
+/* null: it is not known, which is a number below 0. */
 static void write_known(JsonWriter *json, const char *key, int64_t number) {
     if (number >= 0) {
         json_int_field(json, str_from(key), number);

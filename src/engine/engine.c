@@ -292,9 +292,9 @@ Status engine_redefines(EngineConnection *connection, const Str *names, size_t c
     if (atomic_load(&connection->engine->is_plain)) {
         return OK;
     }
-    strbuf_text(&sql, "SELECT count(*), count(*) FILTER (WHERE lower(function_name) IN (''");
+    strbuf_text(&sql, "SELECT count(*), count(*) FILTER (WHERE lower(function_name) IN (");
     for (size_t i = 0; i < count; i++) {
-        strbuf_text(&sql, ", ");
+        strbuf_text(&sql, i == 0 ? "" : ", ");
         sql_literal(&sql, names[i]);
     }
     strbuf_text(&sql, ")) FROM duckdb_functions() WHERE NOT internal");

@@ -57,13 +57,23 @@ static Status put_batches(StateStore *store, int64_t id, const CampaignBatchReco
     return OK;
 }
 
+#define UNDER_WAY "('running', 'paused', 'failed', 'audited', 'publishing')" /* may still be published */
+
+Status state_campaign_is_under_way(StateStore *store, int64_t id, bool *is_out, Error *err) {
+    int64_t count = 0;
+    TRY(state_query_int(store, "SELECT count(*) FROM campaigns WHERE id = ?1 AND state IN " UNDER_WAY,
+                        VALUES(state_int(id)), &count, err));
+    *is_out = count > 0;
+    return OK;
+}
+
 /* Two campaigns of an environment never work on the same windows: of which one would be published last, nobody could
  * tell. Those of two environments do not meet: only the owner of a relation publishes into it. */
 static Status refuse_overlap(StateStore *store, Str environment, const CampaignBatchRecord *batch, Error *err) {
     int64_t other = 0;
     TRY(state_query_int(store,
                         "SELECT c.id FROM campaigns AS c JOIN campaign_batches AS b ON b.campaign = c.id"
-                        " WHERE c.state IN ('running', 'paused', 'failed', 'audited', 'publishing') AND b.model = ?1"
+                        " WHERE c.state IN " UNDER_WAY " AND b.model = ?1"
                         " AND c.environment = ?2"
                         " AND (?4 = 0 OR b.end_us = 0 OR (b.start_us < ?4 AND b.end_us > ?3)) LIMIT 1",
                         VALUES(state_text(batch->model), state_text(environment), state_int(batch->window.start),

@@ -51,6 +51,8 @@ DEFINE_VEC(CampaignBatchRecordVec, campaign_batch_record_vec, CampaignBatchRecor
  * same windows of a model in its environment. */
 MUST_CHECK Status state_campaign_create(StateStore *store, CampaignRecord *record, const CampaignModelRecordVec *models,
                                         const CampaignBatchRecordVec *batches, Error *err);
+/* It may still be published, so that no other one begins over its windows. */
+MUST_CHECK Status state_campaign_is_under_way(StateStore *store, int64_t id, bool *is_out, Error *err);
 /* Newest first. */
 MUST_CHECK Status state_load_campaigns(StateStore *store, Arena *arena, CampaignRecordVec *campaigns_out, Error *err);
 /* SelectionError: there is none with this number. */
