@@ -1,19 +1,35 @@
 """Campaigns of an environment that shows tables of another one: what that one shows is never written (spec 04 §2, §7)."""
 
+import contextlib
+import sqlite3
+import time
+
+import duckdb
 import pytest
-from test_backfill import ALL, RANGE, Shop
+from test_backfill import ALL, RANGE, SANITIZED, Shop
 
 COPY = "copy-on-write: owned by prod"
 
 
-@pytest.fixture
-def shop(project):
+def sandbox(project, **options):
     """The campaigns are dev's; prod owns everything."""
-    shop = Shop(project)
+    shop = Shop(project, **options)
     project.ok("apply")
     project.ok("apply", "-e", "dev")
     shop.environment = "dev"
     return shop
+
+
+@pytest.fixture
+def shop(project):
+    return sandbox(project)
+
+
+def tables(shop, model):
+    """Of all its versions and revisions, without those of campaign 1."""
+    with duckdb.connect(str(shop.warehouse), read_only=True) as connection:
+        names = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
+    return [name for (name,) in names if name.startswith(f"{model}__") and not name.endswith("_1")]
 
 
 def expected(make_project, name="fresh"):
@@ -67,10 +83,7 @@ def test_04_2_a_revert_shows_the_owners_tables_again(shop):
 
 
 def test_04_2_a_lake_does_the_same(project, make_project):
-    lake = Shop(project, database="ducklake:data/lake.ducklake")
-    project.ok("apply")
-    project.ok("apply", "-e", "dev")
-    lake.environment = "dev"
+    lake = sandbox(project, database="ducklake:data/lake.ducklake")
     old = lake.rows()
     lake.correct()
     lake.start("--publish", "auto")
@@ -81,10 +94,7 @@ def test_04_2_a_lake_does_the_same(project, make_project):
 
 
 def test_04_2_with_a_key_the_copy_keeps_the_other_rows(project, make_project):
-    keyed = Shop(project, keys=", key: [sales_date, shop]")
-    project.ok("apply")
-    project.ok("apply", "-e", "dev")
-    keyed.environment = "dev"
+    keyed = sandbox(project, keys=", key: [sales_date, shop]")
     old = keyed.rows()
     keyed.correct()
     keyed.start("--batch", "20", "--publish", "auto")
@@ -154,9 +164,36 @@ def test_04_2_a_killed_publication_into_a_copy_is_whole_or_undone(shop, make_pro
 
 def test_04_2_only_what_is_selected_is_copied(shop):
     """Readers of dev see the copy of the days beside prod's other tables."""
-    old = shop.rows()
-    shop.correct()
+    [days], [facts] = tables(shop, "sales_by_day"), tables(shop, "fct_daily_sales")
+    with duckdb.connect(str(shop.warehouse)) as connection:  # what only a computation of the days puts right
+        connection.execute(f"UPDATE interlace__main.{days} SET revenue = 0 WHERE day = DATE '2026-08-01'")
+    wrong = shop.rows("prod")
     plan = shop.project.ok("backfill", "plan", "-e", "dev", "-s", "sales_by_day", *RANGE, "--json").json
     assert [COPY in model["notes"] for model in plan["models"]] == [True]
     shop.project.ok("backfill", "start", "-e", "dev", "-s", "sales_by_day", *RANGE, "--publish", "auto")
-    assert shop.rows() == shop.rows("prod") == old
+    assert shop.rows("prod") == wrong
+    assert shop.rows()["sales_by_day"] != wrong["sales_by_day"]
+    assert tables(shop, "sales_by_day") == [days, f"{days}__r1"]
+    assert tables(shop, "fct_daily_sales") == [facts]
+
+
+def test_04_2_a_table_that_is_taken_over_while_a_publication_waits_is_not_written(project):
+    """On a lake both work at once: prod's promotion has the lock, and was not there when the owner was looked up."""
+    lake = Shop(project, database="ducklake:sqlite:data/lake.sqlite")
+    lake.environment = "dev"
+    project.ok("apply", "-e", "dev")
+    lake.correct()
+    assert lake.start()["state"] == "audited"
+    old = lake.rows()
+    slow = {"INTERLACE_HOOK": f"promotion.view=wait:{20_000 if SANITIZED else 6_000}@1"}
+    promotion = project.spawn("env", "promote", "dev", "prod", env=slow)
+    with contextlib.closing(sqlite3.connect(project.root / ".interlace/state.db")) as state:
+        until = time.monotonic() + 60
+        while not state.execute("SELECT 1 FROM locks WHERE name = 'apply'").fetchall():
+            assert time.monotonic() < until and promotion.poll() is None
+    refused = project.run("backfill", "publish", 1)
+    _, stderr = promotion.communicate(timeout=120)
+    assert promotion.returncode == 0, stderr
+    assert refused.code == 1
+    assert "model 'fct_daily_sales' became another environment's meanwhile" in refused.stderr
+    assert lake.rows("prod") == lake.rows("dev") == old

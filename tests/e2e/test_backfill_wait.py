@@ -16,9 +16,9 @@ def shop(project):
     return shop
 
 
-def start_waiting(shop, *args):
+def start_waiting(shop, *args, what=ALL):
     """Started while campaign 1 is under way; what it says so far."""
-    waiting = shop.project.spawn("backfill", "start", *ALL, "--wait", "--note", "second", *args)
+    waiting = shop.project.spawn("backfill", "start", *what, "--wait", "--note", "second", *args)
     said = ""
     until = time.monotonic() + 60
     while "waiting for campaign" not in said:
@@ -91,8 +91,7 @@ def test_04_5_ctrl_c_ends_the_waiting_and_nothing_is_recorded(shop):
 def test_04_5_a_plan_that_moved_while_its_campaign_waited_is_refused(shop):
     plan = shop.project.ok("backfill", "plan", *ALL, "--json").json["plan_id"]
     shop.start("--note", "first")
-    waiting = shop.project.spawn("backfill", "start", "--plan", plan, "--wait", "--note", "second")
-    assert "waiting for campaign 1" in waiting.stderr.readline()
+    waiting, _ = start_waiting(shop, what=("--plan", plan))
     shop.change("INSERT INTO orders VALUES (9999, TIMESTAMP '2026-10-28 23:59:00', 1, 10, 0)")
     shop.project.ok("backfill", "discard", 1)
     _, stderr = waiting.communicate(timeout=60)

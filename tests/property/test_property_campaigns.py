@@ -191,27 +191,15 @@ def play(make_project, chance):
         before = scene.edit()
         first = chance.number(1, DAYS)
         last = chance.number(first + 1, DAYS + 1)
-        args = [
-            "start",
-            "-e",
-            scene.environment,
-            "-s",
-            "facts+",
-            "--start",
-            f"2026-06-{first:02}",
-            "--end",
-            f"2026-06-{last:02}",
-            "--note",
-            "x",
-        ]
+        args = ["start", "-e", scene.environment, "-s", "facts+", "--note", "x"]
+        args += ["--start", f"2026-06-{first:02}", "--end", f"2026-06-{last:02}"]
         args += ["--batch", chance.one(["auto", "1", "2", "5"]), "--order", chance.one(["oldest", "newest"])]
         args += ["--concurrency", str(chance.number(1, 4)), "--publish", chance.one(["auto", "manual"])]
         new = expected(scene, before, items, corrected, first, last)
         carry_on(scene, args, old, new)
         assert scene.rows() == new
-        assert (
-            scene.project.ok("plan", "-e", scene.environment).stdout.strip() == f"No changes for {scene.environment}."
-        )
+        plan = scene.project.ok("plan", "-e", scene.environment).stdout
+        assert plan.strip() == f"No changes for {scene.environment}."
         scene.project.ok("backfill", "revert", "1")
         assert scene.rows() == scene.rows("prod") == old
     finally:
